@@ -1,0 +1,1 @@
+"""Kueue admission, step by step."""
