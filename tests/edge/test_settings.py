@@ -1,0 +1,104 @@
+"""The configuration file: strict, overridden by the environment, as the manifests ship it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from webhook import settings
+from webhook.rules.policy import Mode, Policy
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = "apiVersion: config.kueue-steps.io/v1alpha1\nkind: Configuration\n"
+
+
+def _file(folder: Path, text: str) -> Path:
+    path = folder / "configuration.yaml"
+    path.write_text(HEAD + text)
+    return path
+
+
+def test_no_file_means_the_defaults() -> None:
+    """Without a file, the policy is the rules' own default."""
+    assert settings.load(None).policy == Policy()
+
+
+def test_the_file_in_the_manifests_states_the_defaults() -> None:
+    """manifests/base/configuration.yaml lists real keys, and their values are the defaults."""
+    shipped = settings.load(ROOT / "manifests/base/configuration.yaml")
+    defaults = settings.load(None)
+    assert shipped.policy == defaults.policy
+    assert shipped.lookups == defaults.lookups
+
+
+def test_keys_of_the_file_reach_the_policy(tmp_path: Path) -> None:
+    """A mode and a list of user names are taken from the file."""
+    policy = settings.load(
+        _file(tmp_path, "mode: {default: whole}\ncontrollers: {jobSet: [system:me]}\n")
+    ).policy
+    assert policy.default_mode is Mode.WHOLE
+    assert policy.jobset_users == {"system:me"}
+
+
+UNUSABLE = {
+    "an unknown section": ("foo: 1\n", "foo: unknown key"),
+    "an unknown key in a section": ("log: {levl: info}\n", "log.levl: unknown key"),
+    "a value that is none of the known": ("mode: {default: maybe}\n", "mode.default: "),
+    "a port that is no port": ("server: {port: 70000}\n", "server.port: "),
+    "a list": ("- a\n", "can't be read as YAML"),
+    "no YAML": ("a: [\n", "can't be read as YAML"),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), UNUSABLE.values(), ids=UNUSABLE.keys())
+def test_a_configuration_that_cannot_be_used_names_the_key(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    """Every key that is wrong is named."""
+    with pytest.raises(settings.BadConfiguration, match=words.replace(".", r"\.")):
+        settings.load(_file(tmp_path, text))
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    """The kind and version must be ours."""
+    path = tmp_path / "kueue.yaml"
+    path.write_text("apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n")
+    with pytest.raises(settings.BadConfiguration, match=r"config\.kueue-steps\.io/v1alpha1"):
+        settings.load(path)
+
+
+def _serve(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "webhook", "serve", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_a_bad_key_stops_the_start_with_its_name(tmp_path: Path) -> None:
+    """`kueue-steps serve` ends with 2 and names the key that it does not know."""
+    run = _serve("--config", str(_file(tmp_path, "loookups: {}\n")))
+    assert run.returncode == 2
+    assert "loookups: unknown key" in run.stderr
+
+
+def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
+    """KUEUE_STEPS_<SECTION>__<KEY> wins over the file, and is checked like it."""
+    path = _file(tmp_path, "log: {level: info}\n")
+    run = _serve("--config", str(path), KUEUE_STEPS_LOG__LEVEL="loud")
+    assert run.returncode == 2
+    assert "log.level" in run.stderr
+
+
+def test_a_missing_certificate_stops_the_start_in_plain_words(tmp_path: Path) -> None:
+    """Without its certificate the server ends with 1 and says which file it misses."""
+    missing = str(tmp_path / "none.crt")
+    run = _serve(KUEUE_STEPS_SERVER__CERTIFICATE_FILE=missing)
+    assert run.returncode == 1
+    assert "Traceback" not in run.stderr
+    assert "none.crt" in run.stderr

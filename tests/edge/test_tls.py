@@ -1,0 +1,100 @@
+"""The admission listener on a real socket with real TLS."""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import trustme
+
+from tests.edge.reviews import jobset, review
+from webhook.http.listener import KEEP_ALIVE_SECONDS, Listener
+from webhook.http.tls import BadPair, server_context
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    """A CA of this module's own."""
+    return trustme.CA()
+
+
+@pytest.fixture
+def pair(authority: trustme.CA, tmp_path: Path) -> tuple[Path, Path]:
+    """Files of a serving pair for localhost."""
+    leaf = authority.issue_cert("localhost", "127.0.0.1")
+    certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
+    leaf.cert_chain_pems[0].write_to_path(certificate)
+    leaf.private_key_pem.write_to_path(key)
+    return certificate, key
+
+
+@pytest.fixture
+async def listener(app: Any, pair: tuple[Path, Path]) -> AsyncIterator[Listener]:
+    """The application on a free port."""
+    listener = Listener(app, "127.0.0.1", 0, tls=server_context(*pair))
+    task = asyncio.create_task(listener.run_until_stopped())
+    yield listener
+    listener.stop()
+    await task
+
+
+def _trusting(authority: trustme.CA) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    return context
+
+
+async def test_reviews_are_served_over_tls(listener: Listener, authority: trustme.CA) -> None:
+    """A client that trusts the CA gets its review answered over HTTP/1.1."""
+    async with httpx.AsyncClient(verify=_trusting(authority)) as client:
+        url = f"https://localhost:{listener.port}/mutate"
+        answer = await client.post(url, json=review(jobset(queue="gpu")))
+    assert answer.json()["response"]["allowed"] is True
+    assert answer.http_version == "HTTP/1.1"
+
+
+async def test_plain_http_is_not_served(listener: Listener) -> None:
+    """A client that does not speak TLS gets nothing."""
+    async with httpx.AsyncClient() as client:
+        with pytest.raises(httpx.HTTPError):
+            await client.get(f"http://127.0.0.1:{listener.port}/mutate")
+
+
+async def test_tls_older_than_1_2_is_refused(listener: Listener, authority: trustme.CA) -> None:
+    """TLS 1.1 ends in the handshake, 1.2 does not."""
+    oldest = _trusting(authority)
+    oldest.maximum_version = ssl.TLSVersion.TLSv1_2
+    _, writer = await asyncio.open_connection("127.0.0.1", listener.port, ssl=oldest)
+    writer.close()
+    context = _trusting(authority)
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    with pytest.warns(DeprecationWarning, match="TLSv1_1 is deprecated"):
+        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        await asyncio.open_connection("127.0.0.1", listener.port, ssl=context)
+
+
+async def test_idle_connections_outlive_those_of_api_servers(listener: Listener) -> None:
+    """The keep-alive is longer than the 90 s of Go's clients, so no review meets a closed one."""
+    assert listener.config.timeout_keep_alive == KEEP_ALIVE_SECONDS > 90
+
+
+async def test_a_key_of_another_pair_stops_the_start(
+    pair: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A certificate with a foreign key is an error before the port is served."""
+    foreign = tmp_path / "foreign.key"
+    trustme.CA().issue_cert("localhost").private_key_pem.write_to_path(foreign)
+    with pytest.raises(BadPair, match="don't belong together"):
+        server_context(pair[0], foreign)
+
+
+async def test_a_taken_port_is_an_error_at_once(listener: Listener, app: Any) -> None:
+    """Two listeners can't have one port."""
+    with pytest.raises(OSError, match="in use"):
+        Listener(app, "127.0.0.1", listener.port)

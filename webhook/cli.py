@@ -1,0 +1,60 @@
+"""The command `kueue-steps`. Exit codes: 0 fine, 1 a finding or a failure, 2 wrong usage."""
+
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import click
+import uvloop
+
+from webhook import __version__
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Kueue admits TrainJobs and JobSets one step at a time."""
+
+
+@main.command()
+@click.option(
+    "--config",
+    "path",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Configuration file (config.kueue-steps.io/v1alpha1).",
+)
+@click.option(
+    "--kubeconfig",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="How to reach the API server; in a Pod its ServiceAccount is used.",
+)
+def serve(path: Path | None, kubeconfig: Path | None) -> None:
+    """Run the admission webhook server until SIGTERM."""
+    # Imported here, so that `version` and `--help` need not wait for the client library.
+    from webhook import server, settings, telemetry  # noqa: PLC0415
+    from webhook.cluster.connection import NoCluster  # noqa: PLC0415
+    from webhook.http.tls import BadPair  # noqa: PLC0415
+
+    try:
+        configuration = settings.load(path)
+    except settings.BadConfiguration as error:
+        _fail(str(error), 2)
+    telemetry.configure_logs(configuration.log)
+    try:
+        uvloop.run(server.serve(configuration, kubeconfig))
+    except (NoCluster, BadPair, OSError) as error:
+        _fail(f"kueue-steps can't serve: {error}", 1)
+
+
+@main.command()
+def version() -> None:
+    """Print the version."""
+    click.echo(__version__)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    click.echo(message, err=True)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""The connection to the API server: a Pod's ServiceAccount, or a kubeconfig."""
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from kubernetes.aio import client, config
+from kubernetes.aio.config import ConfigException
+
+IN_POD: Final = "KUBERNETES_SERVICE_HOST"
+
+
+class NoCluster(Exception):
+    """No usable way to an API server; the message says what was tried."""
+
+
+@asynccontextmanager
+async def connected(kubeconfig: Path | None) -> AsyncGenerator[client.ApiClient, None]:
+    """An API client for the length of the block.
+
+    With no kubeconfig given: the ServiceAccount of the Pod, or outside of one the kubeconfig that
+    KUBECONFIG names, or ~/.kube/config. Raises NoCluster.
+    """
+    settings = client.Configuration()
+    try:
+        if kubeconfig is None and IN_POD in os.environ:
+            config.load_incluster_config(client_configuration=settings)
+        else:
+            path = str(kubeconfig) if kubeconfig else None
+            await config.load_kube_config(path, client_configuration=settings)
+    except (ConfigException, OSError) as error:
+        raise NoCluster(
+            f"No API server is known ({error}). Give --kubeconfig, set KUBECONFIG, or run in a Pod."
+        ) from error
+    async with client.ApiClient(settings) as api:
+        yield api

@@ -1,0 +1,42 @@
+"""Between the endpoint and the rules: reads what a rule needs, then lets it decide."""
+
+from typing import Protocol
+
+from webhook.rules import admit
+from webhook.rules.facts import Facts, Key, Reader, Unreadable
+from webhook.rules.policy import Policy
+from webhook.rules.review import Request
+from webhook.rules.verdict import Verdict
+
+
+class Misses(Protocol):
+    """Told of each look-up that failed."""
+
+    def unreadable(self, key: Key, why: str) -> None:
+        """An object that a rule asked for could not be read; the rule took the safe way."""
+        ...
+
+
+class Admission:
+    """The rules with a reader for their facts."""
+
+    def __init__(self, reader: Reader, policy: Policy, misses: Misses) -> None:
+        self._reader = reader
+        self._policy = policy
+        self._misses = misses
+
+    async def mutate(self, request: Request) -> Verdict:
+        """The verdict of the mutating webhook."""
+        facts = await self._facts(admit.needs(request))
+        return admit.mutate(request, facts, self._policy)
+
+    async def validate(self, request: Request) -> Verdict:
+        """The verdict of the validating webhook."""
+        return admit.validate(request, self._policy)
+
+    async def _facts(self, keys: tuple[Key, ...]) -> Facts:
+        facts = {key: await self._reader.read(key) for key in keys}
+        for key, answer in facts.items():
+            if isinstance(answer, Unreadable):
+                self._misses.unreadable(key, answer.why)
+        return facts

@@ -1,0 +1,67 @@
+"""What a rule has to know from the cluster, asked for before it decides.
+
+A rule names the objects it needs (`Key`); the edge reads them through a `Reader` and hands the
+answers over as `Facts`. Rules never read anything themselves.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+import msgspec
+
+from webhook.rules.objects import View
+
+ViewT = TypeVar("ViewT", bound=View)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One object of the trainer.kubeflow.org group; `namespace` is empty for cluster-wide kinds."""
+
+    plural: str
+    name: str
+    namespace: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The object exists; `content` is its JSON as plain dicts and lists."""
+
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """There is no such object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Whether there is such an object could not be learnt; `why` is for the log, not for users."""
+
+    why: str
+
+
+Answer: TypeAlias = Found | Absent | Unreadable
+Facts: TypeAlias = Mapping[Key, Answer]
+
+
+def found(facts: Facts, key: Key | None, view: type[ViewT]) -> ViewT | None:
+    """What was found under a key, seen through `view`; None where nothing readable was."""
+    match facts.get(key) if key else None:
+        case Found(content):
+            try:
+                return msgspec.convert(content, view)
+            except msgspec.ValidationError:
+                return None
+        case _:
+            return None
+
+
+class Reader(Protocol):
+    """Reads one object, bounded in time; never raises."""
+
+    async def read(self, key: Key) -> Answer:
+        """The answer for one key."""
+        ...

@@ -1,0 +1,77 @@
+"""Kueue's rules for the labels that we carry from a parent to its steps.
+
+They are checked here because moving a label hides it: template labels are plain strings for the API
+server, and Kueue's validators see only what is left on the parent.
+"""
+
+import re
+from typing import Final
+
+from webhook.rules import names
+from webhook.rules.errors import Denied
+from webhook.rules.objects import Metadata
+
+LABEL_LENGTH: Final = 63
+MAX_SECONDS: Final = 2**31 - 1
+
+_SUBDOMAIN: Final = re.compile(
+    r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII
+)
+_SUBDOMAIN_RULE: Final = (
+    "must be the name of an object: lower case letters, digits, '-' and '.', "
+    f"beginning and ending with a letter or digit, at most {LABEL_LENGTH} characters"
+)
+
+
+def label_path(key: str) -> str:
+    """Field path of a label of the reviewed object."""
+    return f"metadata.labels[{key}]"
+
+
+def annotation_path(key: str) -> str:
+    """Field path of an annotation of the reviewed object."""
+    return f"metadata.annotations[{key}]"
+
+
+def is_queue_name(value: str) -> bool:
+    """Whether this can be a LocalQueue's name and a label's value."""
+    return len(value) <= LABEL_LENGTH and _SUBDOMAIN.fullmatch(value) is not None
+
+
+def check_carried(metadata: Metadata) -> None:
+    """Denied where a label that goes to the steps has a value that Kueue would not take."""
+    for key in (names.QUEUE, names.STEP_QUEUE):
+        queue = metadata.label(key)
+        if queue is not None and not is_queue_name(queue):
+            raise Denied(
+                label_path(key),
+                queue,
+                f"{_SUBDOMAIN_RULE}. Name a LocalQueue of this namespace, or leave the label out",
+            )
+    priority = metadata.label(names.PRIORITY_CLASS)
+    if priority and not is_queue_name(priority):
+        raise Denied(
+            label_path(names.PRIORITY_CLASS),
+            priority,
+            f"{_SUBDOMAIN_RULE}. Name a WorkloadPriorityClass, or leave the label out",
+        )
+    seconds = metadata.label(names.MAX_EXEC_TIME)
+    if seconds is not None and not _is_positive(seconds):
+        raise Denied(
+            label_path(names.MAX_EXEC_TIME),
+            seconds,
+            f'must be a whole number of seconds from 1 to {MAX_SECONDS}, such as "7200"',
+        )
+
+
+def _is_positive(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) is not None and 0 < int(text) <= MAX_SECONDS
+
+
+def carried(metadata: Metadata) -> dict[str, str]:
+    """The labels beside the queue that a parent gives to each step that has none of its own."""
+    return {
+        key: value
+        for key in (names.PRIORITY_CLASS, names.MAX_EXEC_TIME)
+        if (value := metadata.label(key))
+    }

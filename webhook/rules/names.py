@@ -1,0 +1,42 @@
+"""Every label, annotation, group and user name that the rules know, in one place.
+
+The kueue-steps.io names are public contract: changing one is a breaking change.
+"""
+
+from typing import Final
+
+# Ours.
+STEP_QUEUE: Final = "kueue-steps.io/queue-name"
+MODE: Final = "kueue-steps.io/mode"
+STEP_QUEUES: Final = "kueue-steps.io/step-queues"
+SUBMITTED_SUSPENDED: Final = "kueue-steps.io/submitted-suspended"
+PAUSED: Final = "kueue-steps.io/paused"
+
+# Kueue's (pkg/controller/constants/constants.go, apis/kueue/v1beta2/topology_types.go in v0.19.2).
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
+MAX_EXEC_TIME: Final = "kueue.x-k8s.io/max-exec-time-seconds"
+PREBUILT_WORKLOAD: Final = "kueue.x-k8s.io/prebuilt-workload-name"
+PODSET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
+DEFAULT_QUEUE: Final = "default"
+
+# Trainer's (pkg/constants/constants.go in v2.3.0).
+TRAINJOB_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
+INITIALIZERS: Final = frozenset({"dataset-initializer", "model-initializer"})
+
+TRAINER_GROUP: Final = "trainer.kubeflow.org"
+JOBSET_GROUP: Final = "jobset.x-k8s.io"
+BATCH_GROUP: Final = "batch"
+
+# What each kind's own controller calls itself in spec.managedBy.
+TRAINJOB_CONTROLLER: Final = "trainer.kubeflow.org/trainjob-controller"
+JOBSET_CONTROLLER: Final = "jobset.sigs.k8s.io/jobset-controller"
+JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
+
+# Names in Kueue's integrations.frameworks.
+TRAINJOB_FRAMEWORK: Final = "trainer.kubeflow.org/trainjob"
+JOBSET_FRAMEWORK: Final = "jobset.x-k8s.io/jobset"
+JOB_FRAMEWORK: Final = "batch/job"
+
+KUEUE_USER: Final = "system:serviceaccount:kueue-system:kueue-controller-manager"
+JOBSET_USER: Final = "system:serviceaccount:jobset-system:jobset-controller-manager"

@@ -1,0 +1,57 @@
+"""What the administrator decided and what is known of Kueue's own configuration."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from webhook.rules import names
+
+
+class Mode(StrEnum):
+    """How a parent is admitted: annotation kueue-steps.io/mode and the configuration's default."""
+
+    AUTO = "auto"
+    STEP = "step"
+    WHOLE = "whole"
+
+
+@dataclass(frozen=True, slots=True)
+class Kueue:
+    """The parts of Kueue's configuration that decide whether stepping works.
+
+    The defaults are those of a Kueue installation with all three integrations on.
+    """
+
+    frameworks: frozenset[str] = frozenset(
+        {names.TRAINJOB_FRAMEWORK, names.JOBSET_FRAMEWORK, names.JOB_FRAMEWORK}
+    )
+    manages_without_queue_name: bool = False
+
+    def admits(self, framework: str) -> bool:
+        """Whether the integration of this name is on."""
+        return framework in self.frameworks
+
+    @property
+    def admits_steps(self) -> bool:
+        """Whether a child Job can be admitted on its own.
+
+        Kueue takes a parent without queue-name for the manager of its Jobs where it manages
+        unlabelled jobs (FindAncestorJobManagedByKueue, pkg/controller/jobframework in v0.19.2).
+        """
+        parents = self.admits(names.TRAINJOB_FRAMEWORK) or self.admits(names.JOBSET_FRAMEWORK)
+        return self.admits(names.JOB_FRAMEWORK) and not (
+            self.manages_without_queue_name and parents
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Everything that a rule may know beside the review and the facts of the cluster.
+
+    `kueue_users` and `jobset_users` are exact user names, never prefixes.
+    """
+
+    kueue_users: frozenset[str] = frozenset({names.KUEUE_USER})
+    jobset_users: frozenset[str] = frozenset({names.JOBSET_USER})
+    default_mode: Mode = Mode.AUTO
+    allow_mode_override: bool = True
+    kueue: Kueue = Kueue()

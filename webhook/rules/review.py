@@ -1,0 +1,130 @@
+"""AdmissionReview (admission.k8s.io/v1) on the wire: bytes to a request, a Verdict to bytes.
+
+Unknown fields are tolerated, so that reviews of newer API servers decode; a call that is not a
+review is refused in plain words (`BadReview`).
+"""
+
+from base64 import b64encode
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from webhook.rules import patch
+from webhook.rules.errors import BadReview, Denied
+from webhook.rules.objects import View
+from webhook.rules.reasons import Reason
+from webhook.rules.verdict import Verdict
+
+API_VERSION: Final = "admission.k8s.io/v1"
+KIND: Final = "AdmissionReview"
+
+_NULL: Final = msgspec.Raw(b"null")
+
+ViewT = TypeVar("ViewT", bound=View)
+
+
+class Operation(StrEnum):
+    """What is being done to the object."""
+
+    CREATE = "CREATE"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    CONNECT = "CONNECT"
+
+
+class Resource(View, frozen=True):
+    """GroupVersionResource."""
+
+    group: str
+    version: str
+    resource: str
+
+
+class UserInfo(View, frozen=True):
+    """Who asks, after impersonation."""
+
+    username: str = ""
+
+
+class Request(View, frozen=True):
+    """AdmissionReview.request: one write to one object, still encoded."""
+
+    uid: str
+    resource: Resource
+    operation: Operation
+    sub_resource: str = ""
+    name: str = ""
+    namespace: str = ""
+    user_info: UserInfo = UserInfo()
+    object: msgspec.Raw = _NULL
+    old_object: msgspec.Raw = _NULL
+    dry_run: bool | None = False
+
+    def new(self, view: type[ViewT]) -> ViewT:
+        """The object as it would be stored, seen through `view`; BadReview where it is missing."""
+        return _decoded(self.object, view, "object", self.operation)
+
+    def old(self, view: type[ViewT]) -> ViewT:
+        """The object as it is stored, seen through `view`; BadReview where it is missing."""
+        return _decoded(self.old_object, view, "oldObject", self.operation)
+
+
+class _Review(View, frozen=True):
+    api_version: str
+    kind: str
+    request: Request
+
+
+_decoder = msgspec.json.Decoder(_Review)
+_encoder = msgspec.json.Encoder()
+
+
+def read(body: bytes) -> Request:
+    """The request of a review; BadReview says what is wrong with anything else."""
+    try:
+        review = _decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadReview(f"The body is not a readable {KIND}: {_plain(error)}.") from error
+    if review.kind != KIND or review.api_version != API_VERSION:
+        raise BadReview(
+            f"This server reads {API_VERSION} {KIND}, "
+            f"but the body is {review.api_version} {review.kind}."
+        )
+    return review.request
+
+
+def write(request: Request, verdict: Verdict) -> bytes:
+    """The review that answers `request`."""
+    response: dict[str, Any] = {"uid": request.uid, "allowed": verdict.denial is None}
+    if verdict.denial is not None:
+        response["status"] = {
+            "status": "Failure",
+            "message": str(verdict.denial),
+            "reason": "Invalid" if verdict.denial.code == 422 else "Forbidden",
+            "code": verdict.denial.code,
+        }
+    if operations := patch.operations(verdict.before, verdict.after):
+        response["patchType"] = "JSONPatch"
+        response["patch"] = b64encode(_encoder.encode(operations)).decode()
+    if verdict.warnings:
+        response["warnings"] = verdict.warnings
+    response["auditAnnotations"] = {"decision": verdict.reason.value}
+    return _encoder.encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})
+
+
+def _decoded(raw: msgspec.Raw, view: type[ViewT], field: str, operation: Operation) -> ViewT:
+    if raw == _NULL:
+        raise BadReview(f"request.{field} is missing, but {operation.value} always carries it.")
+    try:
+        return msgspec.json.decode(raw, type=view)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        # Custom resources reach mutating webhooks before their schema is checked.
+        problem, _, path = str(error).partition(" - at `$")
+        raise Denied(
+            path.rstrip("`").lstrip(".") or field, None, problem, reason=Reason.INVALID_OBJECT
+        ) from error
+
+
+def _plain(error: Exception) -> str:
+    return str(error).replace("`", "").removesuffix(".")

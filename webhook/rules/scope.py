@@ -1,0 +1,31 @@
+"""Whether an object concerns us at all. "Not ours" is a verdict with a reason, never silence."""
+
+from msgspec import UnsetType
+
+from webhook.rules import names
+from webhook.rules.objects import Metadata
+from webhook.rules.reasons import Reason
+
+
+def why_left_alone(metadata: Metadata) -> Reason | None:
+    """The reason never to touch this object, None where it may be ours."""
+    if metadata.deletion_timestamp:
+        return Reason.DELETING
+    if metadata.label(names.PREBUILT_WORKLOAD) or metadata.annotation(names.PREBUILT_WORKLOAD):
+        return Reason.PREBUILT_WORKLOAD
+    return None
+
+
+def is_queued(metadata: Metadata) -> bool:
+    """Whether an object asks for a queue, in Kueue's words or in ours."""
+    return metadata.label(names.QUEUE) is not None or is_stepped(metadata)
+
+
+def is_stepped(metadata: Metadata) -> bool:
+    """Whether an object carries our label. Of two objects, ask this of the stored one."""
+    return bool(metadata.label(names.STEP_QUEUE))
+
+
+def is_managed_elsewhere(managed_by: str | UnsetType | None, controller: str) -> bool:
+    """Whether spec.managedBy hands the object to a controller other than its own kind's."""
+    return bool(managed_by) and managed_by != controller

@@ -1,0 +1,116 @@
+"""TrainJob: its queue moves to our label, so that Kueue admits the Jobs below it, not the whole.
+
+Trainer does not copy a TrainJob's labels to its JobSet; the JobSet's own review (jobset.py)
+carries the queue on. Nothing below spec but `suspend` is touched: Trainer refuses changes of
+runtimePatches while a TrainJob runs.
+"""
+
+from msgspec.structs import replace
+
+from webhook.rules import labels, names, parents, queues, scope, stepping
+from webhook.rules.facts import Facts, Key, found
+from webhook.rules.objects import Head, Runtime, TrainJob
+from webhook.rules.policy import Policy
+from webhook.rules.reasons import Reason
+from webhook.rules.review import Operation, Request
+from webhook.rules.verdict import Verdict
+
+RUNTIME_PLURALS = {
+    "ClusterTrainingRuntime": "clustertrainingruntimes",
+    "TrainingRuntime": "trainingruntimes",
+}
+DEADLINE_WARNING = (
+    "spec.activeDeadlineSeconds also counts the time that the steps wait in the queue"
+)
+
+
+def needs(request: Request) -> tuple[Key, ...]:
+    """The runtime of a TrainJob that is created with a queue."""
+    if request.operation is not Operation.CREATE or _why_not_ours(request):
+        return ()
+    key = _runtime_key(request.new(TrainJob), request.namespace)
+    return (key,) if key else ()
+
+
+def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
+    """The TrainJob as it is to be stored."""
+    if reason := _why_not_ours(request):
+        return Verdict(reason)
+    if request.operation is Operation.CREATE:
+        return _created(request, facts, policy)
+    return _updated(request.new(TrainJob), request.old(TrainJob))
+
+
+def validate(request: Request, _policy: Policy) -> Verdict:
+    """Denied where other webhooks have undone what `mutate` did."""
+    if reason := _why_not_ours(request):
+        return Verdict(reason)
+    parents.check_final(request.new(Head).metadata)
+    return Verdict(Reason.UNCHANGED)
+
+
+def _why_not_ours(request: Request) -> Reason | None:
+    metadata = request.new(Head).metadata
+    if reason := scope.why_left_alone(metadata):
+        return reason
+    if request.operation is Operation.UPDATE:
+        stored = request.old(Head).metadata
+        return None if scope.is_stepped(stored) else Reason.NOT_STEPPED
+    if not scope.is_queued(metadata):
+        return Reason.NOT_QUEUED
+    managed_by = request.new(TrainJob).spec.managed_by
+    if scope.is_managed_elsewhere(managed_by, names.TRAINJOB_CONTROLLER):
+        return Reason.MANAGED_ELSEWHERE
+    return None
+
+
+def _created(request: Request, facts: Facts, policy: Policy) -> Verdict:
+    trainjob = request.new(TrainJob)
+    labels.check_carried(trainjob.metadata)
+    queue = parents.queue_of(trainjob.metadata) or ""
+    runtime = found(facts, _runtime_key(trainjob, request.namespace), Runtime)
+    steps = runtime.spec.template.spec if runtime else None
+    if steps:
+        queues.check_steps_exist(
+            trainjob.metadata, [step.name for step in steps.replicated_jobs or ()]
+        )
+    parent = stepping.Parent(trainjob.metadata, names.TRAINJOB_FRAMEWORK, steps)
+    choice = stepping.choose(parent, policy)
+    if not choice.stepped:
+        whole = replace(trainjob, metadata=parents.left_whole(trainjob.metadata, queue))
+        return Verdict(choice.reason, trainjob, whole, choice.warnings)
+    warnings = choice.warnings
+    if trainjob.spec.active_deadline_seconds:
+        warnings = (*warnings, DEADLINE_WARNING)
+    return Verdict(choice.reason, trainjob, _stepped(trainjob, queue), warnings)
+
+
+def _stepped(trainjob: TrainJob, queue: str) -> TrainJob:
+    remembered = parents.remembered(trainjob.metadata, trainjob.spec.suspend)
+    suspend = False if trainjob.spec.suspend else trainjob.spec.suspend
+    return replace(
+        trainjob,
+        metadata=parents.moved(remembered, queue),
+        spec=replace(trainjob.spec, suspend=suspend),
+    )
+
+
+def _updated(new: TrainJob, old: TrainJob) -> Verdict:
+    replay = parents.is_replay(new.metadata, old.metadata)
+    suspend = parents.suspend_after(new.spec.suspend, old.spec.suspend, replay=replay)
+    edited = replace(
+        new,
+        metadata=parents.kept(new.metadata, old.metadata),
+        spec=replace(new.spec, suspend=suspend),
+    )
+    reason = parents.update_reason(suspend, old.spec.suspend, edited=edited != new)
+    return Verdict(reason, new, edited)
+
+
+def _runtime_key(trainjob: TrainJob, namespace: str) -> Key | None:
+    ref = trainjob.spec.runtime_ref
+    plural = RUNTIME_PLURALS.get(ref.kind or "ClusterTrainingRuntime")
+    group = ref.api_group or names.TRAINER_GROUP
+    if plural is None or not ref.name or group != names.TRAINER_GROUP:
+        return None
+    return Key(plural, ref.name, namespace if plural == "trainingruntimes" else "")
