@@ -1,0 +1,62 @@
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+STATE  ?= .localcluster
+
+export KUEUE_FRAMEWORKS KUEUE_MANAGE_ALL
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo up down status test test-fast test-stack check fmt lock certs
+
+help: ## Show the verbs
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1|/' | column -t -s '|'
+
+setup: $(STAMP) ## Make .venv from the hashed requirements files
+
+$(STAMP): requirements/dev.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kueue-steps needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: setup ## See Kueue admit a TrainJob step by step, beside whole (REPORT=FILE for JSON, KEEP=1 to go on)
+	$(BIN)/python -m localcluster demo $(if $(REPORT),--report $(REPORT)) $(if $(KEEP),--keep)
+
+up: setup ## Start the control plane with the webhook (KUEUE_FRAMEWORKS=batch/job, KUEUE_MANAGE_ALL=1)
+	$(BIN)/python -m localcluster --state $(STATE) up
+
+down: setup ## End the control plane that `up` started
+	$(BIN)/python -m localcluster --state $(STATE) down
+
+status: setup ## Show the processes of the control plane
+	$(BIN)/python -m localcluster --state $(STATE) status
+
+test: setup ## Run every test: rules, edge, manifests and the stack tests on the real control plane
+	$(BIN)/python -m pytest
+
+test-fast: setup ## Run the tests that need no control plane
+	$(BIN)/python -m pytest -m "not stack"
+
+test-stack: setup ## Run the tests on the real control plane
+	$(BIN)/python -m pytest -m stack
+
+check: setup ## Check style, types and layers; changes nothing
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fmt: setup ## Format, and fix what can be fixed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: setup ## Pin the newest versions in requirements/*.txt
+	$(BIN)/uv pip compile $(UV_FLAGS) pyproject.toml -o requirements/runtime.txt
+	$(BIN)/uv pip compile $(UV_FLAGS) pyproject.toml --group dev -o requirements/dev.txt
+
+UV_FLAGS := --quiet --universal --upgrade --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+
+certs: setup ## Mint a development CA and serving pair into certs/
+	$(BIN)/python -m webhook.pki certs
