@@ -35,7 +35,7 @@ def mutate(request: Request, _facts: Facts, policy: Policy) -> Verdict:
     if request.operation is Operation.CREATE:
         return _created(request, new, policy)
     old = request.old(Job)
-    if reason := _why_not_ours(old, old.metadata, new.metadata):
+    if reason := _why_update_left_alone(old, new, policy):
         return Verdict(reason)
     return _updated(request.user_info.username, new, old, policy)
 
@@ -43,21 +43,18 @@ def mutate(request: Request, _facts: Facts, policy: Policy) -> Verdict:
 def validate(request: Request, policy: Policy) -> Verdict:
     """Denied where another webhook has undone the hold: the Job would run without admission."""
     new = request.new(Job)
-    old = request.old(Job) if request.operation is Operation.UPDATE else None
-    of_record = old or new
-    if reason := _why_not_ours(of_record, of_record.metadata, new.metadata):
-        return Verdict(reason)
-    if old is None:
-        allowed = _is_suspended(new) and new.metadata.label(names.QUEUE) is not None
+    if request.operation is Operation.CREATE:
+        reason = _why_create_left_alone(new, policy)
+        stands = _is_suspended(new) and new.metadata.label(names.QUEUE) is not None
     else:
-        by_kueue = request.user_info.username in policy.kueue_users
-        starts = _is_suspended(old) and not _is_suspended(new)
-        allowed = not starts or (by_kueue and not _is_paused(old))
-    if allowed:
-        return Verdict(Reason.UNCHANGED)
+        old = request.old(Job)
+        reason = _why_update_left_alone(old, new, policy)
+        stands = not _starts(new, old) or _may_start(request.user_info.username, old, policy)
+    if reason or stands:
+        return Verdict(reason or Reason.UNCHANGED)
     raise Denied(
         "spec.suspend",
-        new.spec.suspend,
+        new.job.suspend,
         "another webhook changed this Job after kueue-steps had held it, and it would run although "
         "Kueue has not admitted it. Ask your administrator to exclude Jobs with the label "
         f"{names.STEP_QUEUE} from that webhook",
@@ -66,48 +63,56 @@ def validate(request: Request, policy: Policy) -> Verdict:
     )
 
 
-def _why_not_ours(job: Job, metadata: Metadata, new: Metadata) -> Reason | None:
-    owner = metadata.controller
+def _why_not_ours(of_record: Job, new: Job, policy: Policy) -> Reason | None:
+    owner = of_record.metadata.controller
     if owner is None or owner.kind != "JobSet" or owner.group != names.JOBSET_GROUP:
         return Reason.OTHER_OWNER
-    if not scope.is_stepped(metadata) and not scope.is_stepped(new):
+    if not scope.is_stepped(of_record.metadata) and not scope.is_stepped(new.metadata):
         return Reason.NOT_STEPPED
-    if scope.is_managed_elsewhere(job.spec.managed_by, names.JOB_CONTROLLER):
+    if scope.is_managed_elsewhere(of_record.job.managed_by, names.JOB_CONTROLLER):
         return Reason.MANAGED_ELSEWHERE
-    if job.is_finished:
-        return Reason.FINISHED
-    reason = scope.why_left_alone(metadata)
-    return None if reason is Reason.DELETING else reason
+    if not policy.kueue.admits_steps:
+        return Reason.WHOLE_STEPPING_IMPOSSIBLE
+    return None
+
+
+def _why_create_left_alone(job: Job, policy: Policy) -> Reason | None:
+    return _why_not_ours(job, job, policy) or scope.why_create_left_alone(job.metadata)
+
+
+def _why_update_left_alone(old: Job, new: Job, policy: Policy) -> Reason | None:
+    # Only a stored status is the Job controller's: a create may claim anything.
+    return Reason.FINISHED if old.is_finished else _why_not_ours(old, new, policy)
 
 
 def _created(request: Request, job: Job, policy: Policy) -> Verdict:
-    if reason := _why_not_ours(job, job.metadata, job.metadata):
+    if reason := _why_create_left_alone(job, policy):
         return Verdict(reason)
-    metadata = _queued(job.metadata, job.metadata)
+    queued = replace(job, metadata=_queued(job.metadata, job.metadata))
     if not _is_suspended(job):
-        return Verdict(Reason.HELD, job, _suspended(replace(job, metadata=metadata)))
+        return Verdict(Reason.HELD, job, _suspended(queued))
     if request.user_info.username in policy.jobset_users:
-        return Verdict(Reason.PAUSED, job, replace(job, metadata=_paused(metadata)))
-    return Verdict(Reason.STOPPED, job, replace(job, metadata=metadata))
+        return Verdict(Reason.PAUSED, job, _paused(queued))
+    return Verdict(Reason.STOPPED, job, queued)
 
 
 def _updated(user: str, new: Job, old: Job, policy: Policy) -> Verdict:
     kept = new if new.metadata.deletion_timestamp else _relabelled(new, old)
-    if _is_suspended(old) and not _is_suspended(new):
+    if _starts(new, old):
         return _started(user, new, kept, old, policy)
     if _is_suspended(new) and not _is_suspended(old):
         if user in policy.jobset_users:
-            return Verdict(Reason.PAUSED, new, replace(kept, metadata=_paused(kept.metadata)))
+            return Verdict(Reason.PAUSED, new, _paused(kept))
         return Verdict(Reason.STOPPED, new, kept)
     return Verdict(Reason.UNCHANGED if kept == new else Reason.RESTORED, new, kept)
 
 
 def _started(user: str, new: Job, kept: Job, old: Job, policy: Policy) -> Verdict:
-    if user in policy.kueue_users and not _is_paused(old):
+    if _may_start(user, old, policy):
         return Verdict(Reason.STARTED, new, kept)
-    held = _held(kept, old)
     if user in policy.kueue_users:
-        return Verdict(Reason.HELD_WHILE_PAUSED, new, held)
+        return Verdict(Reason.HELD_WHILE_PAUSED, new, _as_before(kept, old))
+    held = _held(kept, old)
     if user in policy.jobset_users:
         resumed = held.metadata.annotated({names.PAUSED: None})
         return Verdict(Reason.HELD, new, replace(held, metadata=resumed))
@@ -131,14 +136,31 @@ def _held(new: Job, old: Job) -> Job:
     JobSet merges its template into the Job with each attempt, in random order and with repeats
     (collections.MergeSlices, pkg/util/collections in v0.12.0).
     """
-    pods, stored = new.spec.template.spec, old.spec.template.spec
-    merged = replace(
-        pods,
-        tolerations=_old_and_new(stored.tolerations, pods.tolerations),
-        scheduling_gates=_old_and_new(stored.scheduling_gates, pods.scheduling_gates),
-    )
-    template = replace(new.spec.template, spec=merged)
-    return _suspended(replace(new, spec=replace(new.spec, template=template)))
+    template, stored = new.job.template, old.job.pod_template.pods
+    if template and template.spec:
+        pods = template.spec
+        merged = replace(
+            pods,
+            tolerations=_old_and_new(stored.tolerations, pods.tolerations),
+            scheduling_gates=_old_and_new(stored.scheduling_gates, pods.scheduling_gates),
+        )
+        template = replace(template, spec=merged)
+    return _suspended(replace(new, spec=replace(new.job, template=template)))
+
+
+def _as_before(new: Job, old: Job) -> Job:
+    """The new Job with Kueue's start taken back: flavors and a partial size belong to it."""
+    template, stored = new.job.template, old.job.pod_template
+    if template and template.spec:
+        pods = replace(
+            template.spec,
+            node_selector=stored.pods.node_selector,
+            tolerations=stored.pods.tolerations,
+            scheduling_gates=stored.pods.scheduling_gates,
+        )
+        template = replace(template, metadata=stored.metadata, spec=pods)
+    spec = replace(new.job, parallelism=old.job.parallelism, template=template)
+    return _suspended(replace(new, spec=spec))
 
 
 def _old_and_new(old: Items, new: Items) -> Items:
@@ -150,16 +172,21 @@ def _old_and_new(old: Items, new: Items) -> Items:
 
 
 def _suspended(job: Job) -> Job:
-    return replace(job, spec=replace(job.spec, suspend=True))
+    return replace(job, spec=replace(job.job, suspend=True))
 
 
-def _paused(metadata: Metadata) -> Metadata:
-    return metadata.annotated({names.PAUSED: "true"})
+def _paused(job: Job) -> Job:
+    return replace(job, metadata=job.metadata.annotated({names.PAUSED: "true"}))
+
+
+def _starts(new: Job, old: Job) -> bool:
+    return _is_suspended(old) and not _is_suspended(new)
+
+
+def _may_start(user: str, old: Job, policy: Policy) -> bool:
+    is_paused = old.metadata.annotation(names.PAUSED) is not None
+    return user in policy.kueue_users and not is_paused
 
 
 def _is_suspended(job: Job) -> bool:
-    return bool(job.spec.suspend)
-
-
-def _is_paused(job: Job) -> bool:
-    return job.metadata.annotation(names.PAUSED) is not None
+    return bool(job.job.suspend)

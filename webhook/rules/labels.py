@@ -21,6 +21,9 @@ _SUBDOMAIN_RULE: Final = (
     "must be the name of an object: lower case letters, digits, '-' and '.', "
     f"beginning and ending with a letter or digit, at most {LABEL_LENGTH} characters"
 )
+QUEUE_RULE: Final = (
+    f"{_SUBDOMAIN_RULE}. Name a LocalQueue of this namespace, or leave the label out"
+)
 
 
 def label_path(key: str) -> str:
@@ -43,11 +46,7 @@ def check_carried(metadata: Metadata) -> None:
     for key in (names.QUEUE, names.STEP_QUEUE):
         queue = metadata.label(key)
         if queue is not None and not is_queue_name(queue):
-            raise Denied(
-                label_path(key),
-                queue,
-                f"{_SUBDOMAIN_RULE}. Name a LocalQueue of this namespace, or leave the label out",
-            )
+            raise Denied(label_path(key), queue, QUEUE_RULE)
     priority = metadata.label(names.PRIORITY_CLASS)
     if priority and not is_queue_name(priority):
         raise Denied(

@@ -89,7 +89,7 @@ class TrainJobSpec(View, frozen=True):
 
     suspend: Flag = UNSET
     managed_by: Text = UNSET
-    runtime_ref: RuntimeRef = RuntimeRef()
+    runtime_ref: RuntimeRef | UnsetType | None = UNSET
     active_deadline_seconds: int | None = None
 
 
@@ -97,13 +97,19 @@ class TrainJob(View, frozen=True):
     """trainer.kubeflow.org/v1alpha1 TrainJob."""
 
     metadata: Metadata = Metadata()
-    spec: TrainJobSpec = TrainJobSpec()
+    spec: TrainJobSpec | UnsetType | None = UNSET
+
+    @property
+    def training(self) -> TrainJobSpec:
+        """The spec, an empty one where it is missing."""
+        return self.spec or TrainJobSpec()
 
 
 class PodSpec(View, frozen=True):
-    """The few fields of a pod template's spec that JobSet rewrites."""
+    """The few fields of a pod template's spec that JobSet and Kueue rewrite."""
 
     restart_policy: Text = UNSET
+    node_selector: Labels = UNSET
     tolerations: Items = UNSET
     scheduling_gates: Items = UNSET
 
@@ -112,7 +118,12 @@ class PodTemplate(View, frozen=True):
     """PodTemplateSpec."""
 
     metadata: Metadata | UnsetType | None = UNSET
-    spec: PodSpec = PodSpec()
+    spec: PodSpec | UnsetType | None = UNSET
+
+    @property
+    def pods(self) -> PodSpec:
+        """The spec, an empty one where it is missing."""
+        return self.spec or PodSpec()
 
 
 class JobSpec(View, frozen=True):
@@ -121,14 +132,20 @@ class JobSpec(View, frozen=True):
     suspend: Flag = UNSET
     managed_by: Text = UNSET
     completion_mode: Text = UNSET
-    template: PodTemplate = PodTemplate()
+    parallelism: int | UnsetType | None = UNSET
+    template: PodTemplate | UnsetType | None = UNSET
+
+    @property
+    def pod_template(self) -> PodTemplate:
+        """The pod template, an empty one where it is missing."""
+        return self.template or PodTemplate()
 
 
 class JobTemplate(View, frozen=True):
     """JobTemplateSpec of a replicatedJob."""
 
     metadata: Metadata | UnsetType | None = UNSET
-    spec: JobSpec = JobSpec()
+    spec: JobSpec | UnsetType | None = UNSET
 
 
 class DependsOn(View, frozen=True):
@@ -144,13 +161,17 @@ class ReplicatedJob(View, frozen=True):
     name: str = ""
     replicas: int | None = 1
     depends_on: list[DependsOn] | None = None
-    template: JobTemplate = JobTemplate()
+    template: JobTemplate | UnsetType | None = UNSET
 
+    @property
+    def metadata(self) -> Metadata:
+        """Metadata of the Job template, empty where it is missing."""
+        return (self.template and self.template.metadata) or Metadata()
 
-class StartupPolicy(View, frozen=True):
-    """JobSet spec.startupPolicy."""
-
-    startup_policy_order: str = ""
+    @property
+    def job(self) -> JobSpec:
+        """Spec of the Job template, empty where it is missing."""
+        return (self.template and self.template.spec) or JobSpec()
 
 
 class JobSetSpec(View, frozen=True):
@@ -159,7 +180,7 @@ class JobSetSpec(View, frozen=True):
     replicated_jobs: list[ReplicatedJob] | UnsetType | None = UNSET
     suspend: Flag = UNSET
     managed_by: Text = UNSET
-    startup_policy: StartupPolicy | UnsetType | None = UNSET
+    startup_policy: Any = UNSET
     success_policy: Any = UNSET
     failure_policy: Any = UNSET
     network: Any = UNSET
@@ -170,7 +191,12 @@ class JobSet(View, frozen=True):
     """jobset.x-k8s.io/v1alpha2 JobSet."""
 
     metadata: Metadata = Metadata()
-    spec: JobSetSpec = JobSetSpec()
+    spec: JobSetSpec | UnsetType | None = UNSET
+
+    @property
+    def steps(self) -> list[ReplicatedJob]:
+        """Its steps, in order."""
+        return steps_of(self.spec)
 
 
 class Condition(View, frozen=True):
@@ -190,22 +216,27 @@ class Job(View, frozen=True):
     """batch/v1 Job."""
 
     metadata: Metadata = Metadata()
-    spec: JobSpec = JobSpec()
-    status: JobStatus = JobStatus()
+    spec: JobSpec | UnsetType | None = UNSET
+    status: JobStatus | UnsetType | None = UNSET
+
+    @property
+    def job(self) -> JobSpec:
+        """The spec, an empty one where it is missing."""
+        return self.spec or JobSpec()
 
     @property
     def is_finished(self) -> bool:
         """Whether the Job is Complete or Failed."""
         return any(
             c.type in {"Complete", "Failed"} and c.status == "True"
-            for c in self.status.conditions or ()
+            for c in (self.status and self.status.conditions) or ()
         )
 
 
 class JobSetTemplate(View, frozen=True):
     """spec.template of a training runtime."""
 
-    spec: JobSetSpec = JobSetSpec()
+    spec: JobSetSpec | UnsetType | None = UNSET
 
 
 class RuntimeSpec(View, frozen=True):
@@ -218,6 +249,11 @@ class Runtime(View, frozen=True):
     """trainer.kubeflow.org TrainingRuntime or ClusterTrainingRuntime."""
 
     spec: RuntimeSpec = RuntimeSpec()
+
+
+def steps_of(spec: JobSetSpec | UnsetType | None) -> list[ReplicatedJob]:
+    """The steps of a JobSet's spec, none where there is no spec."""
+    return (spec and spec.replicated_jobs) or []
 
 
 def _changed(labels: Labels, changes: Mapping[str, str | None]) -> Labels:

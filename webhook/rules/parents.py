@@ -4,13 +4,15 @@ A stepped parent carries its queue in kueue-steps.io/queue-name and never in Kue
 with that one Kueue would take it for the manager of its Jobs and admit it whole.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
-from webhook.rules import names
+from webhook.rules import names, scope
 from webhook.rules.errors import Denied
-from webhook.rules.labels import label_path
-from webhook.rules.objects import Flag, Metadata
+from webhook.rules.labels import LABEL_LENGTH, label_path
+from webhook.rules.objects import Flag, Head, Metadata, ReplicatedJob
 from webhook.rules.reasons import Reason
+from webhook.rules.review import Operation, Request
 
 TRUE: Final = "true"
 
@@ -86,9 +88,30 @@ def update_reason(suspend: Flag, stored: Flag, *, edited: bool) -> Reason:
     return Reason.KEPT if edited else Reason.UNCHANGED
 
 
-def check_final(metadata: Metadata) -> None:
+def unqueued_warnings(head: Head, reason: Reason) -> tuple[str, ...]:
+    """What the user of a parent without a queue should know."""
+    if reason is Reason.NOT_QUEUED and head.metadata.annotation(names.QUEUE):
+        return (f"annotation {names.QUEUE} is not a queue: set it as a label",)
+    return ()
+
+
+def long_name_warnings(name: str, steps: Sequence[ReplicatedJob]) -> tuple[str, ...]:
+    """What JobSet would say only in an event: Jobs are named <parent>-<step>-<index>."""
+    longest = max((len(f"{name}-{step.name}-0") for step in steps), default=0)
+    if longest <= LABEL_LENGTH:
+        return ()
+    return (f"the name is too long by {longest - LABEL_LENGTH}: its Jobs could not be created",)
+
+
+def check_final(request: Request) -> None:
     """Denied where a stepped parent would be stored with Kueue's queue label after all."""
-    if metadata.label(names.STEP_QUEUE) and metadata.label(names.QUEUE) is not None:
+    metadata = request.new(Head).metadata
+    if request.operation is Operation.UPDATE or scope.is_stepped(metadata):
+        _check_unqueued(metadata)
+
+
+def _check_unqueued(metadata: Metadata) -> None:
+    if metadata.label(names.QUEUE) is not None:
         raise Denied(
             label_path(names.QUEUE),
             metadata.label(names.QUEUE),

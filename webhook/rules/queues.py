@@ -4,11 +4,11 @@ First match: the parent's annotation kueue-steps.io/step-queues, the queue that 
 template names, the parent's queue.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 
 from webhook.rules import names
 from webhook.rules.errors import Denied
-from webhook.rules.labels import annotation_path, is_queue_name
+from webhook.rules.labels import QUEUE_RULE, annotation_path, is_queue_name, label_path
 from webhook.rules.objects import Metadata, ReplicatedJob
 
 
@@ -25,17 +25,26 @@ def step_queues(parent: Metadata) -> dict[str, str]:
     return found
 
 
-def check_steps_exist(parent: Metadata, steps: Collection[str]) -> None:
-    """Denied where the annotation names a step that there is not."""
+def check_chosen(parent: Metadata, steps: Sequence[ReplicatedJob]) -> None:
+    """Denied where the annotation is malformed, or names a step that is not among those known."""
+    known = [step.name for step in steps]
     for step in step_queues(parent):
-        if step not in steps:
-            raise _refused(parent, f"there is no step '{step}'; the steps are {', '.join(steps)}")
+        if known and step not in known:
+            raise _refused(parent, f"there is no step '{step}'; the steps are {', '.join(known)}")
+
+
+def check_own(steps: Sequence[ReplicatedJob]) -> None:
+    """Denied where a step's own template names what can't be a queue: its Jobs would fail."""
+    for index, step in enumerate(steps):
+        own = step.metadata.label(names.QUEUE)
+        if own and not is_queue_name(own):
+            place = f"spec.replicatedJobs[{index}].template.{label_path(names.QUEUE)}"
+            raise Denied(place, own, QUEUE_RULE)
 
 
 def queue_of(step: ReplicatedJob, chosen: Mapping[str, str], parent_queue: str) -> str:
     """The LocalQueue of one step."""
-    own = step.template.metadata.label(names.QUEUE) if step.template.metadata else None
-    return chosen.get(step.name) or own or parent_queue
+    return chosen.get(step.name) or step.metadata.label(names.QUEUE) or parent_queue
 
 
 def _refused(parent: Metadata, why: str) -> Denied:

@@ -1,19 +1,32 @@
-"""Whether an object concerns us at all. "Not ours" is a verdict with a reason, never silence."""
+"""Whether an object concerns us at all. "Not ours" is a verdict with a reason, never silence.
+
+A create is judged by the new object, an update by the stored one: what somebody adds in an update
+does not free an object that is ours.
+"""
 
 from msgspec import UnsetType
 
 from webhook.rules import names
-from webhook.rules.objects import Metadata
+from webhook.rules.objects import Head, Metadata
 from webhook.rules.reasons import Reason
+from webhook.rules.review import Request
 
 
-def why_left_alone(metadata: Metadata) -> Reason | None:
-    """The reason never to touch this object, None where it may be ours."""
+def why_create_left_alone(metadata: Metadata) -> Reason | None:
+    """The reason never to touch a parent that is created, None where it may be ours."""
     if metadata.deletion_timestamp:
         return Reason.DELETING
     if metadata.label(names.PREBUILT_WORKLOAD) or metadata.annotation(names.PREBUILT_WORKLOAD):
         return Reason.PREBUILT_WORKLOAD
     return None
+
+
+def why_update_left_alone(request: Request) -> Reason | None:
+    """The reason not to touch a parent that is updated, None where it is stepped."""
+    stored = request.old(Head).metadata
+    if stored.deletion_timestamp or request.new(Head).metadata.deletion_timestamp:
+        return Reason.DELETING
+    return None if is_stepped(stored) else Reason.NOT_STEPPED
 
 
 def is_queued(metadata: Metadata) -> bool:

@@ -7,12 +7,11 @@ stepped only where no two of its Jobs can run side by side, Trainer's initialize
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from webhook.rules import names
 from webhook.rules.errors import Denied
 from webhook.rules.labels import annotation_path
-from webhook.rules.objects import JobSetSpec, Metadata, ReplicatedJob
+from webhook.rules.objects import JobSetSpec, Metadata, ReplicatedJob, steps_of
 from webhook.rules.policy import Mode, Policy
 from webhook.rules.reasons import Reason
 from webhook.rules.scope import is_stepped
@@ -63,7 +62,7 @@ def choose(parent: Parent, policy: Policy) -> Choice:
     if mode is Mode.WHOLE:
         reason: Reason | None = Reason.WHOLE_ON_REQUEST
     else:
-        reason = why_whole(parent.spec)
+        reason = why_whole(parent)
     if reason is None:
         return Choice(True, Reason.STEPPED, warnings)
     if not policy.kueue.admits(parent.framework):
@@ -74,31 +73,49 @@ def choose(parent: Parent, policy: Policy) -> Choice:
     return Choice(False, reason, (*warnings, *_gang_warning(reason)))
 
 
-def why_whole(spec: JobSetSpec | None) -> Reason | None:
-    """The reason to leave these steps whole, None where stepping pays and is safe."""
+def why_whole(parent: Parent) -> Reason | None:
+    """The reason to leave a parent's steps whole, None where stepping pays and is safe."""
+    spec, steps = parent.spec, steps_of(parent.spec)
     if spec is None:
         return Reason.WHOLE_RUNTIME_UNREADABLE
-    steps = spec.replicated_jobs or []
     edges = [edge for step in steps for edge in step.depends_on or ()]
     if any(edge.status != "Complete" for edge in edges):
         return Reason.WHOLE_READY_DEPENDENCY
-    if spec.startup_policy and spec.startup_policy.startup_policy_order == "InOrder":
+    if _is_in_order(spec):
         return Reason.WHOLE_IN_ORDER
     if any(_has_podset_group(step) for step in steps):
         return Reason.WHOLE_PODSET_GROUP
-    if any(_replicas(step) > 1 for step in steps):
+    if any(_has_several_jobs(step, parent.framework) for step in steps):
         return Reason.WHOLE_SEVERAL_REPLICAS
     if len(steps) <= 1:
         return Reason.WHOLE_SINGLE_STEP
-    if not edges or _side_by_side([step for step in steps if not is_initializer(step)], steps):
+    if not edges or not is_chain(steps):
         return Reason.WHOLE_CONCURRENT_STEPS
     return None
 
 
+def is_chain(steps: Sequence[ReplicatedJob]) -> bool:
+    """Whether each step is complete before the next begins, initializers left out of account.
+
+    One pass: `behind[step]` counts the steps of the chain so far that are complete before it.
+    JobSet allows only edges to earlier steps.
+    """
+    length, behind = 0, dict[str, int]()
+    for step in steps:
+        complete = max((behind.get(edge.name, 0) for edge in step.depends_on or ()), default=0)
+        if is_initializer(step):
+            behind[step.name] = complete
+            continue
+        if complete < length:
+            return False
+        length += 1
+        behind[step.name] = length
+    return True
+
+
 def is_initializer(step: ReplicatedJob) -> bool:
     """Whether Trainer knows this step as a dataset or model initializer."""
-    metadata = step.template.metadata
-    return bool(metadata and metadata.label(names.TRAINJOB_STEP) in names.INITIALIZERS)
+    return step.metadata.label(names.TRAINJOB_STEP) in names.INITIALIZERS
 
 
 def _mode(metadata: Metadata, policy: Policy) -> tuple[Mode, tuple[str, ...]]:
@@ -120,30 +137,17 @@ def _gang_warning(reason: Reason) -> tuple[str, ...]:
     return (f"admitted whole, since {why}; annotation {names.MODE}: step would change that",)
 
 
-def _replicas(step: ReplicatedJob) -> int:
+def _is_in_order(spec: JobSetSpec) -> bool:
+    policy = spec.startup_policy
+    return isinstance(policy, dict) and policy.get("startupPolicyOrder") == "InOrder"
+
+
+def _has_several_jobs(step: ReplicatedJob, framework: str) -> bool:
     # Trainer sets one replica on the steps that it knows (jobset/builder.go in v2.3.0).
-    metadata = step.template.metadata
-    known = metadata and metadata.label(names.TRAINJOB_STEP)
-    return 1 if known or step.replicas is None else step.replicas
+    is_trainers = framework == names.TRAINJOB_FRAMEWORK and step.metadata.label(names.TRAINJOB_STEP)
+    return not is_trainers and (step.replicas or 1) > 1
 
 
 def _has_podset_group(step: ReplicatedJob) -> bool:
-    pods = step.template.spec.template.metadata
+    pods = step.job.pod_template.metadata
     return bool(pods and pods.annotation(names.PODSET_GROUP))
-
-
-def _side_by_side(chosen: Sequence[ReplicatedJob], steps: Sequence[ReplicatedJob]) -> bool:
-    before = _predecessors(steps)
-    return any(
-        one.name not in before[other.name] and other.name not in before[one.name]
-        for one, other in combinations(chosen, 2)
-    )
-
-
-def _predecessors(steps: Sequence[ReplicatedJob]) -> dict[str, set[str]]:
-    """Every step that is complete before a step begins; edges go to earlier steps only."""
-    before: dict[str, set[str]] = {}
-    for step in steps:
-        direct = {edge.name for edge in step.depends_on or ()}
-        before[step.name] = direct.union(*(before.get(name, set()) for name in direct))
-    return before

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from webhook.rules import labels, names, parents, queues, scope, stepping
 from webhook.rules.facts import Facts, Key, found
-from webhook.rules.objects import Head, Runtime, TrainJob
+from webhook.rules.objects import Head, ReplicatedJob, Runtime, RuntimeRef, TrainJob, steps_of
 from webhook.rules.policy import Policy
 from webhook.rules.reasons import Reason
 from webhook.rules.review import Operation, Request
@@ -35,7 +35,7 @@ def needs(request: Request) -> tuple[Key, ...]:
 def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
     """The TrainJob as it is to be stored."""
     if reason := _why_not_ours(request):
-        return Verdict(reason)
+        return Verdict(reason, warnings=parents.unqueued_warnings(request.new(Head), reason))
     if request.operation is Operation.CREATE:
         return _created(request, facts, policy)
     return _updated(request.new(TrainJob), request.old(TrainJob))
@@ -45,20 +45,19 @@ def validate(request: Request, _policy: Policy) -> Verdict:
     """Denied where other webhooks have undone what `mutate` did."""
     if reason := _why_not_ours(request):
         return Verdict(reason)
-    parents.check_final(request.new(Head).metadata)
+    parents.check_final(request)
     return Verdict(Reason.UNCHANGED)
 
 
 def _why_not_ours(request: Request) -> Reason | None:
-    metadata = request.new(Head).metadata
-    if reason := scope.why_left_alone(metadata):
-        return reason
     if request.operation is Operation.UPDATE:
-        stored = request.old(Head).metadata
-        return None if scope.is_stepped(stored) else Reason.NOT_STEPPED
+        return scope.why_update_left_alone(request)
+    metadata = request.new(Head).metadata
+    if reason := scope.why_create_left_alone(metadata):
+        return reason
     if not scope.is_queued(metadata):
         return Reason.NOT_QUEUED
-    managed_by = request.new(TrainJob).spec.managed_by
+    managed_by = request.new(TrainJob).training.managed_by
     if scope.is_managed_elsewhere(managed_by, names.TRAINJOB_CONTROLLER):
         return Reason.MANAGED_ELSEWHERE
     return None
@@ -66,49 +65,50 @@ def _why_not_ours(request: Request) -> Reason | None:
 
 def _created(request: Request, facts: Facts, policy: Policy) -> Verdict:
     trainjob = request.new(TrainJob)
-    labels.check_carried(trainjob.metadata)
-    queue = parents.queue_of(trainjob.metadata) or ""
     runtime = found(facts, _runtime_key(trainjob, request.namespace), Runtime)
-    steps = runtime.spec.template.spec if runtime else None
-    if steps:
-        queues.check_steps_exist(
-            trainjob.metadata, [step.name for step in steps.replicated_jobs or ()]
-        )
-    parent = stepping.Parent(trainjob.metadata, names.TRAINJOB_FRAMEWORK, steps)
+    template = runtime.spec.template.spec if runtime else None
+    steps = steps_of(template)
+    labels.check_carried(trainjob.metadata)
+    queues.check_chosen(trainjob.metadata, steps)
+    queue = parents.queue_of(trainjob.metadata) or ""
+    parent = stepping.Parent(trainjob.metadata, names.TRAINJOB_FRAMEWORK, template or None)
     choice = stepping.choose(parent, policy)
     if not choice.stepped:
         whole = replace(trainjob, metadata=parents.left_whole(trainjob.metadata, queue))
         return Verdict(choice.reason, trainjob, whole, choice.warnings)
-    warnings = choice.warnings
-    if trainjob.spec.active_deadline_seconds:
-        warnings = (*warnings, DEADLINE_WARNING)
+    warnings = (*choice.warnings, *_warnings(trainjob, steps))
     return Verdict(choice.reason, trainjob, _stepped(trainjob, queue), warnings)
 
 
+def _warnings(trainjob: TrainJob, steps: list[ReplicatedJob]) -> tuple[str, ...]:
+    deadline = (DEADLINE_WARNING,) if trainjob.training.active_deadline_seconds else ()
+    return (*deadline, *parents.long_name_warnings(trainjob.metadata.name, steps))
+
+
 def _stepped(trainjob: TrainJob, queue: str) -> TrainJob:
-    remembered = parents.remembered(trainjob.metadata, trainjob.spec.suspend)
-    suspend = False if trainjob.spec.suspend else trainjob.spec.suspend
+    spec = trainjob.spec
+    remembered = parents.remembered(trainjob.metadata, trainjob.training.suspend)
     return replace(
         trainjob,
         metadata=parents.moved(remembered, queue),
-        spec=replace(trainjob.spec, suspend=suspend),
+        spec=replace(spec, suspend=False) if spec and spec.suspend else spec,
     )
 
 
 def _updated(new: TrainJob, old: TrainJob) -> Verdict:
     replay = parents.is_replay(new.metadata, old.metadata)
-    suspend = parents.suspend_after(new.spec.suspend, old.spec.suspend, replay=replay)
+    stored = old.training.suspend
+    suspend = parents.suspend_after(new.training.suspend, stored, replay=replay)
     edited = replace(
         new,
         metadata=parents.kept(new.metadata, old.metadata),
-        spec=replace(new.spec, suspend=suspend),
+        spec=replace(new.spec, suspend=suspend) if new.spec else new.spec,
     )
-    reason = parents.update_reason(suspend, old.spec.suspend, edited=edited != new)
-    return Verdict(reason, new, edited)
+    return Verdict(parents.update_reason(suspend, stored, edited=edited != new), new, edited)
 
 
 def _runtime_key(trainjob: TrainJob, namespace: str) -> Key | None:
-    ref = trainjob.spec.runtime_ref
+    ref = trainjob.training.runtime_ref or RuntimeRef()
     plural = RUNTIME_PLURALS.get(ref.kind or "ClusterTrainingRuntime")
     group = ref.api_group or names.TRAINER_GROUP
     if plural is None or not ref.name or group != names.TRAINER_GROUP:

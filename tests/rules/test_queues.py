@@ -1,0 +1,126 @@
+"""A step's queue (design 4.3)."""
+
+import pytest
+
+from tests.rules.factories import (
+    MODE,
+    RUNTIME_KEY,
+    STEP_QUEUES,
+    Obj,
+    Q,
+    S,
+    cases,
+    owner_facts,
+    runtime_facts,
+    step,
+    stored_trainjob,
+    trainer_jobset,
+    trainjob,
+    user_jobset,
+    with_step_labels,
+)
+from tests.rules.reviews import create, decide
+from webhook.rules.facts import Unreadable
+
+STEPS = ("dataset-initializer", "model-initializer", "node")
+QUEUES: dict[str, tuple[str | None, dict[str, str], tuple[str, str, str]]] = {
+    "the parent's queue": (None, {}, ("gpu-q", "gpu-q", "gpu-q")),
+    "an empty annotation": ("", {}, ("gpu-q", "gpu-q", "gpu-q")),
+    "the template's queue beats the parent's (C06)": (
+        None,
+        {"dataset-initializer": "cpu-q"},
+        ("cpu-q", "gpu-q", "gpu-q"),
+    ),
+    "the annotation beats the parent's": (
+        "dataset-initializer=cpu,model-initializer=cpu",
+        {},
+        ("cpu", "cpu", "gpu-q"),
+    ),
+    "the annotation beats the template's": (
+        "dataset-initializer=cpu",
+        {"dataset-initializer": "own", "model-initializer": "own"},
+        ("cpu", "own", "gpu-q"),
+    ),
+    "the annotation may name every step": (
+        "node=h100,model-initializer=b,dataset-initializer=a",
+        {},
+        ("a", "b", "h100"),
+    ),
+    "space around the names": (" node = h100 ", {}, ("gpu-q", "gpu-q", "h100")),
+    "a queue with dots and digits": ("node=9.a-b.c", {}, ("gpu-q", "gpu-q", "9.a-b.c")),
+}
+
+
+@cases(QUEUES)
+def test_a_steps_queue_is_the_first_match(
+    case: tuple[str | None, dict[str, str], tuple[str, str, str]],
+) -> None:
+    """Annotation, then the template's own label, then the parent's queue; for both kinds."""
+    text, own, queues = case
+    annotations: Obj | None = None if text is None else {STEP_QUEUES: text}
+    templates = [{Q: own[name]} if name in own else {} for name in STEPS]
+    wanted = [{Q: queue, S: queue} for queue in queues]
+
+    made = with_step_labels(trainer_jobset(), *templates)
+    facts = owner_facts(stored_trainjob(annotations=annotations))
+    steps = decide(create(made), facts).stored["spec"]["replicatedJobs"]
+    assert steps == with_step_labels(made, *wanted)["spec"]["replicatedJobs"]
+
+    made = user_jobset(None, annotations, steps=made["spec"]["replicatedJobs"])
+    steps = decide(create(made)).stored["spec"]["replicatedJobs"]
+    assert steps == with_step_labels(made, *wanted)["spec"]["replicatedJobs"]
+
+
+def test_a_trainers_jobset_ignores_its_own_annotation() -> None:
+    """A JobSet made by Trainer takes its steps' queues from its TrainJob only."""
+    made = trainer_jobset()
+    made["metadata"]["annotations"] = {STEP_QUEUES: "node=stolen"}
+    stored = decide(create(made), owner_facts()).stored
+    assert {s["template"]["metadata"]["labels"][Q] for s in stored["spec"]["replicatedJobs"]} == {
+        "gpu-q"
+    }
+
+
+def test_the_trainjob_keeps_its_annotation() -> None:
+    """The annotation stays on the TrainJob, from which the JobSet's review reads it."""
+    text = {STEP_QUEUES: "node=h100"}
+    stored = decide(create(trainjob(None, text)), runtime_facts()).stored
+    assert stored == trainjob({S: "gpu-q"}, text)
+
+
+REFUSED: dict[str, str] = {
+    "no equals sign": "node",
+    "no queue": "node=",
+    "no step": "=cpu",
+    "an empty pair": "node=a,,prepare=b",
+    "a comma at the end": "node=a,",
+    "a queue that no LocalQueue can be called": "node=Team_A",
+    "a queue of 64 characters": "node=" + "q" * 64,
+    "two equals signs": "node=a=b",
+    "a step named twice": "node=a,node=b",
+    "a step that there is not": "nodes=a",
+}
+
+
+@cases(REFUSED)
+def test_an_annotation_that_cannot_be_followed_is_denied(case: str) -> None:
+    """What names no step or no possible queue is refused at the parent, with the way out (C17)."""
+    annotations = {STEP_QUEUES: case}
+    chain = [step("prepare"), step("node", "prepare")]
+    for decision in (
+        decide(create(trainjob(None, annotations)), runtime_facts(chain)),
+        decide(create(user_jobset(None, annotations, steps=chain))),
+    ):
+        assert not decision.allowed
+        assert decision.code == 422
+        assert f"metadata.annotations[{STEP_QUEUES}]" in decision.message
+        assert "dataset-initializer=" in decision.message
+
+
+@pytest.mark.parametrize("text", ["node", "node=Team_A"])
+def test_a_malformed_annotation_is_denied_although_the_runtime_is_unknown(text: str) -> None:
+    """Otherwise its JobSet would be refused for ever, out of the user's sight (C17)."""
+    body = create(trainjob(None, {STEP_QUEUES: text, MODE: "step"}))
+    decision = decide(body, {RUNTIME_KEY: Unreadable("timeout")})
+    assert not decision.allowed
+    assert decision.code == 422

@@ -1,0 +1,139 @@
+"""Updates of TrainJobs: what was stepped at CREATE stays so (design 4.1)."""
+
+import pytest
+
+from tests.rules.factories import (
+    MODE,
+    PERSON,
+    PREBUILT,
+    PRIORITY,
+    SUBMITTED,
+    TRAINER,
+    Obj,
+    Q,
+    S,
+    annotated,
+    cases,
+    changed,
+    labelled,
+    runtime_facts,
+    stored_trainjob,
+    suspended,
+    trainjob,
+)
+from tests.rules.reviews import decide, update
+
+FACTS = runtime_facts()
+REMEMBERED = {SUBMITTED: "true"}
+PLAIN = stored_trainjob()
+RECORDED = stored_trainjob(annotations=REMEMBERED, suspend=False)
+REPLAYED = trainjob(suspend=True)  # the manifest of RECORDED, uid apart
+UPDATED: dict[str, tuple[Obj, Obj, Obj]] = {
+    "nothing changes": (PLAIN, PLAIN, PLAIN),
+    "our label is taken off": (PLAIN, labelled(PLAIN, {S: None}), PLAIN),
+    "our label is changed": (PLAIN, labelled(PLAIN, {S: "other"}), PLAIN),
+    "our label is emptied": (PLAIN, labelled(PLAIN, {S: ""}), PLAIN),
+    "all labels are gone": (PLAIN, changed(PLAIN, {"metadata": {"labels": None}}), PLAIN),
+    "the manifest comes back beside our label (C26)": (PLAIN, labelled(PLAIN, {Q: "gpu-q"}), PLAIN),
+    "the manifest replaces the object (C26)": (
+        PLAIN,
+        changed(trainjob(), {"metadata": {"uid": PLAIN["metadata"]["uid"]}}),
+        PLAIN,
+    ),
+    "a suspended manifest replaces the object (C09, C26)": (
+        RECORDED,
+        changed(REPLAYED, {"metadata": {"uid": PLAIN["metadata"]["uid"]}}),
+        RECORDED,
+    ),
+    "a suspended manifest comes back while paused: it stays paused": (
+        suspended(RECORDED),
+        labelled(suspended(RECORDED), {Q: "gpu-q"}),
+        suspended(RECORDED),
+    ),
+    "a person pauses (C03)": (PLAIN, suspended(PLAIN), suspended(PLAIN)),
+    "a person pauses what was submitted suspended (C03)": (
+        RECORDED,
+        suspended(RECORDED),
+        suspended(RECORDED),
+    ),
+    "a manifest that now says suspend, and did not at create, pauses (C03)": (
+        PLAIN,
+        labelled(suspended(PLAIN), {Q: "gpu-q"}),
+        suspended(PLAIN),
+    ),
+    "a record that comes with the update is not believed (design 10)": (
+        PLAIN,
+        annotated(labelled(suspended(PLAIN), {Q: "gpu-q"}), REMEMBERED),
+        annotated(suspended(PLAIN), REMEMBERED),
+    ),
+    "a person resumes (C03)": (
+        suspended(PLAIN),
+        suspended(PLAIN, value=False),
+        suspended(PLAIN, value=False),
+    ),
+    "the record is taken off": (RECORDED, annotated(RECORDED, {SUBMITTED: None}), RECORDED),
+    "the priority class is changed: Kueue's matter (C19)": (
+        PLAIN,
+        labelled(PLAIN, {PRIORITY: "high"}),
+        labelled(PLAIN, {PRIORITY: "high"}),
+    ),
+    "runtimePatches change: Trainer's matter (C32)": (
+        PLAIN,
+        changed(PLAIN, {"spec": {"runtimePatches": [{"manager": "a"}]}}),
+        changed(PLAIN, {"spec": {"runtimePatches": [{"manager": "a"}]}}),
+    ),
+}
+
+
+@cases(UPDATED)
+@pytest.mark.parametrize("user", [PERSON, TRAINER])
+def test_updates_of_a_stepped_trainjob(user: str, case: tuple[Obj, Obj, Obj]) -> None:
+    """Our label and record stand, the queue label never stays, suspend follows a person."""
+    old, new, stored = case
+    decision = decide(update(new, old, user=user))
+    assert decision.allowed
+    assert decision.stored == stored
+    assert (decision.patch is None) == (new == stored)
+
+
+@pytest.mark.parametrize("queue", ["other", "default", ""])
+def test_another_queue_is_denied(queue: str) -> None:
+    """A stepped TrainJob's queue cannot be changed, and the message says the way out (C19)."""
+    decision = decide(update(labelled(PLAIN, {Q: queue}), PLAIN))
+    assert not decision.allowed
+    assert decision.code in {403, 422}
+    assert f"metadata.labels[{Q}]" in decision.message
+    assert "gpu-q" in decision.message
+
+
+def test_a_prebuilt_workload_in_the_new_object_alone_frees_nothing() -> None:
+    """Q is never stored on a stepped parent, whatever the update claims (C19, design 10)."""
+    new = annotated(labelled(PLAIN, {Q: "gpu-q"}), {PREBUILT: "w"})
+    decision = decide(update(new, PLAIN))
+    assert not decision.allowed or Q not in decision.stored["metadata"]["labels"]
+
+
+WHOLE = trainjob()
+NEVER_STEPPED: dict[str, tuple[Obj, Obj]] = {
+    "older than our install, changed in any way (C19)": (WHOLE, labelled(WHOLE, {"x": "y"})),
+    "queue changed": (WHOLE, labelled(WHOLE, {Q: "other"})),
+    "queue added": (trainjob({}), WHOLE),
+    "our label added by hand": (WHOLE, labelled(WHOLE, {S: "gpu-q"})),
+    "asks to be stepped now": (WHOLE, annotated(WHOLE, {MODE: "step"})),
+    "suspended by Kueue": (WHOLE, suspended(WHOLE)),
+}
+
+
+@cases(NEVER_STEPPED)
+def test_what_was_not_stepped_at_create_is_never_stepped_later(case: tuple[Obj, Obj]) -> None:
+    """Stepping starts at CREATE only: other updates get no patch (C19)."""
+    old, new = case
+    assert decide(update(new, old), FACTS).patch is None
+
+
+def test_a_trainjob_being_deleted_is_left_alone() -> None:
+    """Nothing stands in the way of deletion, not even a changed queue."""
+    dying = changed(PLAIN, {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+    decision = decide(update(labelled(dying, {Q: "other", S: None}), dying))
+    assert decision.allowed
+    assert decision.patch is None

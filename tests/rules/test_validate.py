@@ -1,0 +1,115 @@
+"""The validating webhook: nothing runs because another webhook undid our work."""
+
+import pytest
+
+from tests.rules.factories import (
+    JOBSET,
+    KUEUE,
+    PAUSED,
+    PERSON,
+    Obj,
+    Q,
+    S,
+    cases,
+    changed,
+    child_job,
+    labelled,
+    owner_facts,
+    runtime_facts,
+    stored_jobset,
+    stored_trainjob,
+    trainer_jobset,
+    trainjob,
+    user_jobset,
+)
+from tests.rules.reviews import again, check, create, decide, update
+from webhook.rules.facts import Facts
+
+HELD = child_job()
+RUNNING = child_job(suspend=False)
+PAUSED_JOB = child_job(annotations={PAUSED: "true"})
+STEPPED = stored_trainjob()
+
+FINE: dict[str, bytes] = {
+    "a stepped TrainJob is created": create(STEPPED),
+    "a stepped TrainJob is updated": update(STEPPED, STEPPED),
+    "a whole TrainJob is created": create(trainjob()),
+    "a TrainJob that was never stepped gets our label": update(STEPPED, trainjob()),
+    "a stepped JobSet is created": create(stored_jobset(user_jobset())),
+    "a whole JobSet is created": create(user_jobset()),
+    "a JobSet without a queue is created": create(user_jobset({})),
+    "a held Job is created": create(HELD, user=JOBSET),
+    "Kueue starts a Job": update(RUNNING, HELD, user=KUEUE),
+    "a running Job is written": update(RUNNING, RUNNING),
+    "a Job is stopped": update(HELD, RUNNING),
+    "a held Job stays held": update(HELD, HELD, user=JOBSET),
+    "a plain Job is created running": create(labelled(RUNNING, {S: None})),
+    "a lone Job is created running": create(
+        changed(RUNNING, {"metadata": {"ownerReferences": None}})
+    ),
+}
+
+
+@cases(FINE)
+def test_what_mutate_made_is_allowed(case: bytes) -> None:
+    """The final object as our first webhook left it passes."""
+    decision = check(case)
+    assert decision.allowed
+    assert not decision.warnings
+
+
+BOTH = {Q: "gpu-q", S: "gpu-q"}
+UNDONE: dict[str, bytes] = {
+    "a TrainJob is created with both queue labels": create(trainjob(BOTH)),
+    "a TrainJob is updated to both queue labels": update(labelled(STEPPED, BOTH), STEPPED),
+    "a stepped TrainJob is updated to Kueue's label alone": update(trainjob(), STEPPED),
+    "a JobSet is created with both queue labels": create(user_jobset(BOTH)),
+    "a stepped JobSet is updated to Kueue's label alone": update(
+        user_jobset(), stored_jobset(user_jobset())
+    ),
+    "a JobSet of a TrainJob is created with both": create(labelled(trainer_jobset(), BOTH)),
+    "a Job is created running": create(RUNNING, user=JOBSET),
+    "a Job is created running by Kueue": create(RUNNING, user=KUEUE),
+    "a Job is created without Kueue's label": create(labelled(HELD, {Q: None})),
+    "JobSet starts a held Job": update(RUNNING, HELD, user=JOBSET),
+    "a person starts a held Job": update(RUNNING, HELD, user=PERSON),
+    "Kueue starts a paused Job": update(RUNNING, PAUSED_JOB, user=KUEUE),
+    "our label is stripped from a started Job": update(
+        labelled(RUNNING, {S: None, Q: None}), HELD, user=PERSON
+    ),
+}
+
+
+@cases(UNDONE)
+def test_what_another_webhook_undid_is_denied(case: bytes) -> None:
+    """Rather refused than admitted twice, or running without admission: 403 and the way out."""
+    decision = check(case)
+    assert not decision.allowed
+    assert decision.code == 403
+    assert "administrator" in decision.message
+
+
+OURS: dict[str, tuple[bytes, Facts]] = {
+    "TrainJob": (create(trainjob(suspend=True)), runtime_facts()),
+    "user's JobSet": (create(user_jobset(suspend=True)), {}),
+    "Trainer's JobSet": (create(trainer_jobset()), owner_facts()),
+    "Job": (create(RUNNING, user=JOBSET), {}),
+    "JobSet's start": (update(RUNNING, HELD, user=JOBSET), {}),
+    "Kueue's start of a paused Job": (update(RUNNING, PAUSED_JOB, user=KUEUE), {}),
+    "a replayed TrainJob": (update(trainjob(), STEPPED), {}),
+}
+
+
+@cases(OURS)
+def test_validate_agrees_with_mutate(case: tuple[bytes, Facts]) -> None:
+    """What the mutating webhook answers, the validating one allows."""
+    body, facts = case
+    stored = decide(body, facts).stored
+    assert check(again(body, stored)).allowed
+
+
+@pytest.mark.parametrize("obj", [HELD, STEPPED, stored_jobset(user_jobset())])
+def test_deletion_is_never_refused(obj: Obj) -> None:
+    """An object that is being deleted loses its finalizers without any objection."""
+    dying = changed(obj, {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}})
+    assert check(update(labelled(dying, {Q: None}), dying)).allowed
