@@ -1,0 +1,143 @@
+"""Reads of the cluster, against a real HTTP server that plays a good, a slow and a broken API."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+from kubernetes.aio import client
+
+from tests.edge.conftest import Reports
+from tests.edge.reviews import jobset, review
+from webhook.cluster.reader import ClusterReader
+from webhook.http.admission import Admission
+from webhook.http.app import admission_app
+from webhook.http.listener import Listener
+from webhook.rules.facts import Absent, Found, Key, Unreadable
+from webhook.rules.policy import Policy
+
+pytestmark = pytest.mark.anyio
+
+RUNTIME = Key("clustertrainingruntimes", "torch")
+TRAINJOB = Key("trainjobs", "tune", "team-a")
+PATHS = {
+    RUNTIME: "/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes/torch",
+    TRAINJOB: "/apis/trainer.kubeflow.org/v1alpha1/namespaces/team-a/trainjobs/tune",
+}
+
+
+@dataclass
+class Api:
+    """An API server of two objects; `status` and `delay` are what it answers with, and when."""
+
+    status: int = 200
+    delay: float = 0
+    calls: list[str] = field(default_factory=list)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.calls.append(scope["path"])
+        await asyncio.sleep(self.delay)
+        body = json.dumps({"metadata": {"name": scope["path"].rpartition("/")[2]}}).encode()
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+@pytest.fixture
+def api() -> Api:
+    """The API server's behaviour."""
+    return Api()
+
+
+@pytest.fixture
+async def reader(api: Api) -> AsyncIterator[ClusterReader]:
+    """A reader of that API server with a time-out of 0.3 s."""
+    listener = Listener(api, "127.0.0.1", 0)
+    task = asyncio.create_task(listener.run_until_stopped())
+    settings = client.Configuration(host=f"http://127.0.0.1:{listener.port}")
+    async with client.ApiClient(settings) as connection:
+        yield ClusterReader(connection, timeout=0.3, time_to_live=60)
+    listener.stop()
+    await task
+
+
+@pytest.mark.parametrize("key", PATHS, ids=lambda key: key.plural)
+async def test_an_object_is_found_at_its_path(reader: ClusterReader, api: Api, key: Key) -> None:
+    """Cluster-wide and namespaced objects are read from their own paths."""
+    assert await reader.read(key) == Found({"metadata": {"name": key.name}})
+    assert api.calls == [PATHS[key]]
+
+
+async def test_a_missing_object_is_absent(reader: ClusterReader, api: Api) -> None:
+    """404 is an answer."""
+    api.status = 404
+    assert await reader.read(RUNTIME) == Absent()
+
+
+@pytest.mark.parametrize("status", [401, 403, 429, 500, 503])
+async def test_a_refused_read_is_unreadable(reader: ClusterReader, api: Api, status: int) -> None:
+    """Any other status means that we don't know, and says so for the log."""
+    api.status = status
+    answer = await reader.read(RUNTIME)
+    assert isinstance(answer, Unreadable)
+    assert str(status) in answer.why
+
+
+async def test_a_slow_api_server_is_not_waited_for(reader: ClusterReader, api: Api) -> None:
+    """C23: a read ends at its bound, whatever the API server does."""
+    api.delay = 2
+    async with asyncio.timeout(1.5):
+        answer = await reader.read(RUNTIME)
+    assert answer == Unreadable("the API server did not answer within 0.3 s")
+
+
+async def test_an_api_server_that_is_gone_is_unreadable() -> None:
+    """A refused connection is no exception."""
+    async with client.ApiClient(client.Configuration(host="http://127.0.0.1:1")) as connection:
+        answer = await ClusterReader(connection, timeout=1, time_to_live=60).read(RUNTIME)
+    assert isinstance(answer, Unreadable)
+
+
+async def test_runtimes_are_remembered_and_trainjobs_are_not(
+    reader: ClusterReader, api: Api
+) -> None:
+    """A runtime is read once in a while; a TrainJob each time, since its uid is checked."""
+    for key in (RUNTIME, RUNTIME, TRAINJOB, TRAINJOB):
+        await reader.read(key)
+    assert api.calls == [PATHS[RUNTIME], PATHS[TRAINJOB], PATHS[TRAINJOB]]
+
+
+async def test_failures_are_not_remembered(reader: ClusterReader, api: Api) -> None:
+    """After a failed read the next one asks again."""
+    api.status = 503
+    await reader.read(RUNTIME)
+    api.status = 200
+    assert isinstance(await reader.read(RUNTIME), Found)
+
+
+async def test_a_jobset_whose_owner_cannot_be_read_is_denied_in_time(
+    reader: ClusterReader, api: Api, reports: Reports
+) -> None:
+    """C23: with the API server hanging, a JobSet of a TrainJob is denied, logged, never run."""
+    api.delay = 2
+    owned = jobset()
+    owned["metadata"]["ownerReferences"] = [
+        {
+            "apiVersion": "trainer.kubeflow.org/v1alpha1",
+            "kind": "TrainJob",
+            "name": "tune",
+            "uid": "u",
+            "controller": True,
+        }
+    ]
+    admission = Admission(reader, Policy(), reports)
+    app = admission_app(admission.mutate, admission.validate, reports)
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="https://webhook") as caller:
+        response = (await caller.post("/mutate", json=review(owned))).json()["response"]
+    assert response["allowed"] is False
+    assert "could not be read" in response["status"]["message"]
+    assert [key for key, _ in reports.misses] == [TRAINJOB]
