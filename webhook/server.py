@@ -7,6 +7,7 @@ from pathlib import Path
 
 import structlog
 
+from webhook.cluster.companion import Companion
 from webhook.cluster.connection import connected
 from webhook.cluster.reader import ClusterReader
 from webhook.http.admission import Admission
@@ -50,9 +51,11 @@ async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(reviews.run_until_stopped())
             tasks.create_task(operations.run_until_stopped())
+            companion = tasks.create_task(Companion(api, telemetry).run())
             log.info("serving", port=reviews.port, operations_port=operations.port)
             await draining.wait()
             log.info("draining")
+            companion.cancel()
             reviews.stop()
             operations.stop()
 

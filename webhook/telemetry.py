@@ -22,7 +22,7 @@ BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 class Telemetry:
-    """Implements the observers of the edge: `Observer` and `Misses`."""
+    """Implements the observers `Observer`, `Misses` and `Witness`."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -83,6 +83,14 @@ class Telemetry:
         self._log.warning(
             "look-up failed", plural=key.plural, namespace=key.namespace, name=key.name, why=why
         )
+
+    def workload_switched(self, namespace: str, name: str, action: str) -> None:
+        """The companion made a Workload inactive or active."""
+        self._log.info("workload switched", namespace=namespace, name=name, action=action)
+
+    def companion_lost(self, what: str, why: str) -> None:
+        """The companion lost a watch or a write, and tries again."""
+        self._log.warning("companion", lost=what, why=why)
 
 
 def _extras(request: Request, verdict: Verdict) -> dict[str, Any]:

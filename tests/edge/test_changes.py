@@ -1,0 +1,161 @@
+"""Watches against a real HTTP server that ends, expires and breaks them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from kubernetes.aio import client
+
+from webhook.cluster.changes import Changed, Changes, Kind, Listed
+from webhook.http.listener import Listener
+
+pytestmark = pytest.mark.anyio
+
+KIND = Kind("batch", "v1", "jobs", "kueue-steps.io/queue-name")
+
+
+def item(name: str, version: int, **extra: Any) -> dict[str, Any]:
+    """An object's metadata."""
+    return {"metadata": {"name": name, "uid": name, "resourceVersion": str(version)} | extra}
+
+
+def event(kind: str, content: dict[str, Any]) -> bytes:
+    """One line of a watch."""
+    return json.dumps({"type": kind, "object": content}).encode() + b"\n"
+
+
+@dataclass
+class Api:
+    """Lists pages in turn, and answers each watch with the next of its scripts."""
+
+    pages: list[dict[str, Any]] = field(default_factory=list)
+    watches: list[tuple[int, list[bytes]]] = field(default_factory=list)
+    asked: list[dict[str, str]] = field(default_factory=list)
+    accepted: list[str] = field(default_factory=list)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        query = {key: values[0] for key, values in parse_qs(scope["query_string"].decode()).items()}
+        self.asked.append(query)
+        self.accepted.append(dict(scope["headers"])[b"accept"].decode())
+        status, chunks = 200, []
+        if "watch" not in query:
+            chunks = [json.dumps(self.pages.pop(0)).encode()]
+        elif self.watches:
+            status, chunks = self.watches.pop(0)
+        else:
+            await self.over.wait()
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        for chunk in chunks:
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await asyncio.sleep(0.01)
+        await send({"type": "http.response.body", "body": b""})
+
+
+def page(version: int, *items: dict[str, Any], more: str = "") -> dict[str, Any]:
+    """One page of a list."""
+    return {"metadata": {"resourceVersion": str(version), "continue": more}, "items": list(items)}
+
+
+@pytest.fixture
+def api() -> Api:
+    """The API server's script."""
+    return Api()
+
+
+@pytest.fixture
+async def connection(api: Api) -> AsyncIterator[client.ApiClient]:
+    """A connection to it."""
+    listener = Listener(api, "127.0.0.1", 0)
+    task = asyncio.create_task(listener.run_until_stopped())
+    settings = client.Configuration(host=f"http://127.0.0.1:{listener.port}")
+    async with client.ApiClient(settings) as connection:
+        yield connection
+    api.over.set()
+    listener.stop()
+    await task
+
+
+async def _seen(
+    connection: client.ApiClient, count: int, lost: Callable[[str], None] = lambda _: None
+) -> list[str]:
+    """The first changes, in short: a list as `=a,b`, a change as `+a`, a deletion as `-a`."""
+    seen: list[str] = []
+    changes = Changes(connection, KIND, lost).follow()
+    async with asyncio.timeout(10):
+        async for change in changes:
+            if isinstance(change, Listed):
+                seen.append("=" + ",".join(item.metadata.name for item in change.items))
+            if isinstance(change, Changed):
+                seen.append(("-" if change.deleted else "+") + change.item.metadata.name)
+            if len(seen) == count:
+                break
+    await changes.aclose()
+    return seen
+
+
+async def test_a_list_in_pages_and_then_every_change(
+    api: Api, connection: client.ApiClient
+) -> None:
+    """Pages are put together, and the watch goes on from the list's version."""
+    api.pages = [page(5, item("a", 1), more="next"), page(7, item("b", 2))]
+    api.watches = [(200, [event("MODIFIED", item("a", 8)), event("DELETED", item("b", 9))])]
+    assert await _seen(connection, 3) == ["=a,b", "+a", "-b"]
+    assert api.asked[1]["continue"] == "next"
+    assert api.asked[2]["resourceVersion"] == "7"
+
+
+async def test_a_watch_that_ends_goes_on_where_it_was(
+    api: Api, connection: client.ApiClient
+) -> None:
+    """The server ends watches in time; a bookmark moves the place to go on from."""
+    api.pages = [page(5)]
+    api.watches = [
+        (200, [event("ADDED", item("a", 6)), event("BOOKMARK", item("", 50))]),
+        (200, [event("ADDED", item("b", 51))]),
+    ]
+    assert await _seen(connection, 3) == ["=", "+a", "+b"]
+    assert [query.get("resourceVersion") for query in api.asked] == [None, "5", "50"]
+
+
+GONE = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}
+LOSSES: dict[str, tuple[int, list[bytes]]] = {
+    "410 as an event": (200, [event("ERROR", GONE)]),
+    "410 as the answer": (410, [json.dumps(GONE).encode()]),
+    "an error of the server": (500, [b"oops"]),
+    "a line that is no JSON": (200, [b"<html>\n"]),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES.keys())
+async def test_after_a_loss_everything_is_listed_anew(
+    api: Api, connection: client.ApiClient, loss: tuple[int, list[bytes]]
+) -> None:
+    """A watch that can't go on is reported, and followed by a new list."""
+    api.pages, api.watches = [page(5, item("a", 1)), page(9, item("b", 8))], [loss]
+    reasons: list[str] = []
+    assert await _seen(connection, 2, reasons.append) == ["=a", "=b"]
+    assert len(reasons) == 1
+
+
+async def test_lines_longer_than_any_buffer_are_read(
+    api: Api, connection: client.ApiClient
+) -> None:
+    """An object of half a megabyte that comes in pieces is one change."""
+    line = event("ADDED", item("big", 6, annotations={"a": "x" * 500_000}))
+    api.pages, api.watches = [page(5)], [(200, [line[:200_000], line[200_000:]])]
+    assert await _seen(connection, 2) == ["=", "+big"]
+
+
+async def test_only_metadata_is_asked_for(api: Api, connection: client.ApiClient) -> None:
+    """Lists and watches ask for partial objects."""
+    api.pages, api.watches = [page(5)], [(200, [event("ADDED", item("a", 6))])]
+    await _seen(connection, 2)
+    assert [accept.split(";")[1] for accept in api.accepted] == [
+        "as=PartialObjectMetadataList",
+        "as=PartialObjectMetadata",
+    ]

@@ -1,0 +1,129 @@
+"""Gives the quota of a paused step back, and asks for it again when the pause ends.
+
+A suspended JobSet stops its Jobs, and the webhook holds Kueue's starts of them; but Kueue would
+keep their admission. So the companion makes the Workload of a paused Job inactive, and active
+again. Every replica runs it: the patches are idempotent and carry the version that they were
+decided on, so no leader is needed, and with no companion at all nothing unadmitted runs.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+from aiohttp import ClientError
+from kubernetes.aio import client
+from kubernetes.aio.client.exceptions import ApiException
+
+from webhook.cluster.changes import Change, Changes, Kind
+from webhook.cluster.pauses import JOB_UID, Action, Pauses, Workload
+from webhook.rules import names
+
+JOBS: Final = Kind(names.BATCH_GROUP, "v1", "jobs", names.STEP_QUEUE)
+JOBSETS: Final = Kind(
+    names.JOBSET_GROUP, "v1alpha2", "jobsets", names.STEP_QUEUE, metadata_only=False
+)
+KUEUE_GROUP: Final = "kueue.x-k8s.io"
+KUEUE_VERSION: Final = "v1beta2"
+WORKLOADS: Final = Kind(KUEUE_GROUP, KUEUE_VERSION, "workloads", JOB_UID)
+
+RETRY_SECONDS: Final = 1.0
+NOT_FOUND: Final = 404
+CONFLICT: Final = 409
+
+
+class Witness(Protocol):
+    """Told of what the companion did and met."""
+
+    def workload_switched(self, namespace: str, name: str, action: str) -> None:
+        """A Workload was made inactive or active."""
+        ...
+
+    def companion_lost(self, what: str, why: str) -> None:
+        """A watch ended or a write failed; the companion goes on by itself."""
+        ...
+
+
+class Companion:
+    """Three watches, what is known from them, and one writer."""
+
+    def __init__(self, api: client.ApiClient, witness: Witness) -> None:
+        self._api = api
+        self._objects = client.CustomObjectsApi(api)
+        self._witness = witness
+        self._pauses = Pauses()
+        self._waiting: asyncio.Queue[str] = asyncio.Queue()
+        self._queued: set[str] = set()
+
+    async def run(self) -> None:
+        """Works until it is cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._follow(JOBSETS, self._pauses.see_jobsets))
+            tasks.create_task(self._follow(JOBS, self._pauses.see_jobs))
+            tasks.create_task(self._follow(WORKLOADS, self._pauses.see_workloads))
+            tasks.create_task(self._write())
+
+    async def _follow(self, kind: Kind, see: Callable[[Change], set[str]]) -> None:
+        def lost(why: str) -> None:
+            self._witness.companion_lost(f"watch of {kind.plural}", why)
+
+        async for change in Changes(self._api, kind, lost).follow():
+            for uid in see(change):
+                self._ask(uid)
+
+    def _ask(self, uid: str) -> None:
+        if uid not in self._queued and self._pauses.due(uid):
+            self._queued.add(uid)
+            self._waiting.put_nowait(uid)
+
+    async def _write(self) -> None:
+        while True:
+            uid = await self._waiting.get()
+            self._queued.discard(uid)
+            if due := self._pauses.due(uid):
+                try:
+                    await self._switch(*due)
+                except ApiException as error:
+                    # The object is gone, or changed meanwhile: its event asks again.
+                    if error.status not in {NOT_FOUND, CONFLICT}:
+                        self._try_later(uid, f"{error.status} {error.reason}")
+                except (ClientError, OSError, TimeoutError) as error:
+                    self._try_later(uid, str(error))
+
+    def _try_later(self, uid: str, why: str) -> None:
+        self._witness.companion_lost("write of a Workload", why)
+        asyncio.get_running_loop().call_later(RETRY_SECONDS, self._ask, uid)
+
+    async def _switch(self, action: Action, workload: Workload) -> None:
+        stored = await self._get(workload)
+        is_active = stored["spec"].get("active", True)
+        if action is Action.DEACTIVATE and (not is_active or _is_finished(stored)):
+            return  # What a person made inactive, he alone makes active again.
+        await self._objects.patch_namespaced_custom_object(
+            KUEUE_GROUP,
+            KUEUE_VERSION,
+            workload.namespace,
+            "workloads",
+            workload.name,
+            _patch(action, stored["metadata"]["resourceVersion"]),
+            _content_type="application/merge-patch+json",
+        )
+        self._witness.workload_switched(workload.namespace, workload.name, action.value)
+
+    async def _get(self, workload: Workload) -> Any:
+        return await self._objects.get_namespaced_custom_object(
+            KUEUE_GROUP, KUEUE_VERSION, workload.namespace, "workloads", workload.name
+        )
+
+
+def _is_finished(workload: Any) -> bool:
+    conditions = workload.get("status", {}).get("conditions", [])
+    return any(c["type"] == "Finished" and c["status"] == "True" for c in conditions)
+
+
+def _patch(action: Action, version: str) -> dict[str, Any]:
+    paused = action is Action.DEACTIVATE
+    mark = {names.PAUSED: "true" if paused else None}
+    return {
+        "metadata": {"resourceVersion": version, "annotations": mark},
+        "spec": {"active": not paused},
+    }

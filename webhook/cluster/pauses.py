@@ -1,0 +1,124 @@
+"""Which Workloads a pause concerns: what is known of Jobs, JobSets and Workloads, and what is due.
+
+Pure: what was seen goes in, what is to be done comes out. A Job is paused while it carries our
+mark (its JobSet stopped it) or its JobSet is suspended (it was not started yet). The Workload of
+a paused Job is to be inactive, with an annotation that says that it was us; only such a Workload
+is made active again.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+from webhook.cluster.changes import Change, Item, Listed
+from webhook.rules import names
+
+T = TypeVar("T")
+
+JOB_UID = "kueue.x-k8s.io/job-uid"
+
+
+class Action(StrEnum):
+    """What is to be done with a Workload."""
+
+    DEACTIVATE = "deactivate"
+    ACTIVATE = "activate"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A step's Job: whether it carries the mark, and the uid of its JobSet."""
+
+    marked: bool
+    jobset: str
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A Job's Workload, and whether it carries our annotation."""
+
+    namespace: str
+    name: str
+    marked: bool
+
+
+@dataclass(slots=True)
+class Pauses:
+    """Everything that is known, by uid. Each `see` tells the uids of Jobs to look at again."""
+
+    jobs: dict[str, Job] = field(default_factory=dict)
+    suspended: dict[str, bool] = field(default_factory=dict)
+    workloads: dict[str, Workload] = field(default_factory=dict)
+    _of_jobset: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def see_jobs(self, change: Change) -> set[str]:
+        """Jobs with our label were listed, or one changed."""
+        if isinstance(change, Listed):
+            self.jobs.clear()
+            self._of_jobset.clear()
+        seen = set[str]()
+        for uid, item, deleted in _each(change):
+            owner = item.metadata.controller
+            job = Job(
+                item.metadata.annotation(names.PAUSED) is not None, owner.uid if owner else ""
+            )
+            _put(self.jobs, uid, None if deleted else job)
+            relation = self._of_jobset[job.jobset]
+            (relation.discard if deleted else relation.add)(uid)
+            seen.add(uid)
+        return seen
+
+    def see_jobsets(self, change: Change) -> set[str]:
+        """JobSets with our label were listed, or one changed."""
+        if isinstance(change, Listed):
+            self.suspended.clear()
+        seen = set[str]()
+        for uid, item, deleted in _each(change):
+            suspended = bool(item.spec and item.spec.suspend)
+            _put(self.suspended, uid, None if deleted else suspended)
+            seen |= self._of_jobset.get(uid, set())
+        return seen
+
+    def see_workloads(self, change: Change) -> set[str]:
+        """Workloads of Jobs were listed, or one changed."""
+        if isinstance(change, Listed):
+            self.workloads.clear()
+        seen = set[str]()
+        for _, item, deleted in _each(change):
+            metadata = item.metadata
+            marked = metadata.annotation(names.PAUSED) is not None
+            workload = Workload(metadata.namespace, metadata.name, marked)
+            uid = metadata.label(JOB_UID) or ""
+            _put(self.workloads, uid, None if deleted else workload)
+            seen.add(uid)
+        return seen
+
+    def due(self, uid: str) -> tuple[Action, Workload] | None:
+        """What is to be done for one Job now."""
+        job, workload = self.jobs.get(uid), self.workloads.get(uid)
+        if job is None or workload is None:
+            return None
+        suspended = self.suspended.get(job.jobset)
+        if job.marked or suspended:
+            return None if workload.marked else (Action.DEACTIVATE, workload)
+        if workload.marked and suspended is not None:
+            return Action.ACTIVATE, workload
+        return None
+
+
+def _each(change: Change) -> Iterator[tuple[str, Item, bool]]:
+    if isinstance(change, Listed):
+        items: Iterable[tuple[Item, bool]] = ((item, False) for item in change.items)
+    else:
+        items = ((change.item, change.deleted),)
+    for item, deleted in items:
+        yield item.metadata.uid, item, deleted
+
+
+def _put(known: dict[str, T], key: str, value: T | None) -> None:
+    if value is None:
+        known.pop(key, None)
+    else:
+        known[key] = value
