@@ -48,6 +48,8 @@ def component(layout: Layout) -> Component:
             manage_all_nodes=True,
             node_ip=HOST,
             node_port=0,
+            # Without leases the nodes go stale every 40 s, and with them their pods' timers.
+            node_lease_duration_seconds=40,
             server_address=f"{HOST}:{layout.ports.kwok}",
         ),
         ready=f"http://{HOST}:{layout.ports.kwok}/readyz",

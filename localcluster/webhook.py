@@ -38,6 +38,15 @@ def install(cluster: Cluster) -> Process:
     return process
 
 
+def install_or_end(cluster: Cluster) -> None:
+    """Install, or end the whole control plane: half of it is of no use."""
+    try:
+        install(cluster)
+    except BaseException:
+        cluster.down()
+        raise
+
+
 def manifests(layout: Layout, port: int) -> list[Object]:
     """The rendered base, leading to this port."""
     return trusting(served_at(Kubectl(layout).render(BASE), port), layout.authority.read_bytes())
