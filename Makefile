@@ -59,4 +59,4 @@ lock: setup ## Pin the newest versions in requirements/*.txt
 UV_FLAGS := --quiet --universal --upgrade --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
 certs: setup ## Mint a development CA and serving pair into certs/
-	$(BIN)/python -m webhook.pki certs
+	$(BIN)/python -m webhook.pki --out certs
