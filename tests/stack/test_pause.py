@@ -16,7 +16,7 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, conditions, eventually, started_before_admission
+from tests.stack.team import Team, eventually, started_before_admission
 
 QUIET_SECONDS = 3.0
 
@@ -191,7 +191,7 @@ def _still_after(count: Callable[[], int]) -> bool:
 
 
 def _pods(team: Team) -> list[Object]:
-    return [pod for pod in team.all("pods") if "Ready" in conditions(pod)]
+    return [pod for pod in team.all("pods") if pod["status"].get("phase") == "Running"]
 
 
 def _running(team: Team) -> list[Object]:
