@@ -49,10 +49,12 @@ class ControllersSection(_Section):
 
 
 class KueueSection(_Section):
-    """What Kueue's own configuration says."""
+    """Where Kueue's own configuration is read; what is set here wins over it."""
 
-    frameworks: frozenset[str] = Kueue().frameworks
-    manage_jobs_without_queue_name: bool = False
+    namespace: str = "kueue-system"
+    config_map: str = "kueue-manager-config"
+    frameworks: frozenset[str] | None = None
+    manage_jobs_without_queue_name: bool | None = None
 
 
 class ServerSection(_Section):
@@ -116,10 +118,19 @@ class Configuration(BaseSettings):
             jobset_users=frozenset(self.controllers.job_set),
             default_mode=self.mode.default,
             allow_mode_override=self.mode.allow_override,
-            kueue=Kueue(
-                frameworks=self.kueue.frameworks,
-                manages_without_queue_name=self.kueue.manage_jobs_without_queue_name,
-            ),
+            kueue=self._kueue,
+            kueue_namespace=self.kueue.namespace,
+            kueue_config_map=self.kueue.config_map,
+        )
+
+    @property
+    def _kueue(self) -> Kueue | None:
+        said = self.kueue
+        if said.frameworks is None and said.manage_jobs_without_queue_name is None:
+            return None
+        return Kueue(
+            frameworks=said.frameworks or Kueue().frameworks,
+            manages_without_queue_name=bool(said.manage_jobs_without_queue_name),
         )
 
 

@@ -16,13 +16,13 @@ from webhook.cluster.reader import ClusterReader
 from webhook.http.admission import Admission
 from webhook.http.app import admission_app
 from webhook.http.listener import Listener
-from webhook.rules.facts import Absent, Found, Key, Unreadable
+from webhook.rules.facts import Absent, Found, Key, Unreadable, trainer_key
 from webhook.rules.policy import Policy
 
 pytestmark = pytest.mark.anyio
 
-RUNTIME = Key("clustertrainingruntimes", "torch")
-TRAINJOB = Key("trainjobs", "tune", "team-a")
+RUNTIME = trainer_key("clustertrainingruntimes", "torch")
+TRAINJOB = trainer_key("trainjobs", "tune", "team-a")
 PATHS = {
     RUNTIME: "/apis/trainer.kubeflow.org/v1alpha1/clustertrainingruntimes/torch",
     TRAINJOB: "/apis/trainer.kubeflow.org/v1alpha1/namespaces/team-a/trainjobs/tune",

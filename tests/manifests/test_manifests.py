@@ -1,5 +1,6 @@
 """Manifests and code agree: paths, ports, probes, labels, user names, rights and order."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,8 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
+from webhook.cluster.companion import JOBS, JOBSETS, WORKLOADS
 from webhook.http.app import MUTATE_PATH, VALIDATE_PATH, operations_app
-from webhook.rules import admit, jobset, names, trainjob
+from webhook.rules import admit, names, review, trainjob
+from webhook.rules.facts import Answer, Found, Key
+from webhook.rules.policy import Policy
 from webhook.settings import ServerSection
 
 BASE = Path(__file__).resolve().parents[2] / "manifests" / "base"
@@ -143,12 +147,86 @@ def test_configuration_and_certificate_are_mounted_where_they_are_read() -> None
     assert POD["enableServiceLinks"] is False
 
 
-def test_rights_are_exactly_the_reads_that_rules_ask_for() -> None:
-    """`get` on the objects that a rule may need, and nothing else."""
-    (rule,) = _one("ClusterRole")["rules"]
-    assert rule["apiGroups"] == [names.TRAINER_GROUP]
-    assert set(rule["resources"]) == {jobset.TRAINJOBS, *trainjob.RUNTIME_PLURALS.values()}
-    assert rule["verbs"] == ["get"]
+class Answers(dict[Key, Answer]):
+    """Facts under which a review of ours asks for everything that it may ever need."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        selector = {"matchLabels": {"team": "a"}}
+        configuration = yaml.safe_dump({"managedJobsNamespaceSelector": selector})
+        checks = {"admissionChecks": [{"name": "check"}]}
+        self.content: dict[str, dict[str, Any]] = {
+            "configmaps": {"data": {"controller_manager_config.yaml": configuration}},
+            "localqueues": {"spec": {"clusterQueue": "queue"}},
+            "clusterqueues": {"spec": {"admissionChecksStrategy": checks}},
+        }
+
+    def learn(self, key: Key) -> None:
+        """What the API server would answer."""
+        self[key] = Found(self.content.get(key.plural, {}))
+
+
+def _asked(plural: str, kind: dict[str, Any], group: str) -> set[Key]:
+    """Every object that a create of this kind asks for."""
+    labels = {names.QUEUE: "gpu", names.PRIORITY_CLASS: "low"}
+    whole = {
+        "uid": "1",
+        "resource": {"group": group, "version": "v1", "resource": plural},
+        "operation": "CREATE",
+        "namespace": "team",
+        "object": {"metadata": {"labels": labels} | kind.get("metadata", {}), **kind["spec"]},
+    }
+    review_ = {"apiVersion": review.API_VERSION, "kind": review.KIND, "request": whole}
+    request, answers = review.read(json.dumps(review_).encode()), Answers()
+    while keys := admit.needs(request, answers, Policy()):
+        for key in keys:
+            answers.learn(key)
+    return set(answers)
+
+
+def _reads() -> set[tuple[str, str]]:
+    owner = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "name": "tune",
+        "uid": "u",
+        "controller": True,
+    }
+    refs = [{"name": "torch", "kind": kind} for kind in trainjob.RUNTIME_PLURALS]
+    asked = _asked(
+        "jobsets", {"metadata": {"ownerReferences": [owner]}, "spec": {}}, "jobset.x-k8s.io"
+    )
+    for ref in refs:
+        spec = {"spec": {"spec": {"runtimeRef": ref}}}
+        asked |= _asked("trainjobs", spec, "trainer.kubeflow.org")
+    return {(key.group, key.plural) for key in asked}
+
+
+def test_rights_are_exactly_what_the_code_reads_and_writes() -> None:
+    """`get` on what rules ask for, list and watch on what the companion follows, one patch."""
+    watched = {(kind.group, kind.plural) for kind in (JOBS, JOBSETS, WORKLOADS)}
+    switched = {(WORKLOADS.group, WORKLOADS.plural)}
+    granted: dict[str, set[tuple[str, str]]] = {}
+    for rule in _one("ClusterRole")["rules"]:
+        for verb in rule["verbs"]:
+            places = {(group, name) for group in rule["apiGroups"] for name in rule["resources"]}
+            granted.setdefault(verb, set()).update(places)
+    assert granted == {
+        "get": _reads() | switched,
+        "list": watched,
+        "watch": watched,
+        "patch": switched,
+    }
+
+
+def test_of_kueues_configmaps_only_its_configuration_is_readable() -> None:
+    """The right to read ConfigMaps is for one name."""
+    (rule,) = [r for r in _one("ClusterRole")["rules"] if r["resources"] == ["configmaps"]]
+    assert rule["resourceNames"] == [Policy().kueue_config_map]
+
+
+def test_the_rights_are_bound_to_the_deployments_account() -> None:
+    """Deployment, ServiceAccount and binding mean the same account."""
     (subject,) = _one("ClusterRoleBinding")["subjects"]
     assert (
         subject["name"] == POD["serviceAccountName"] == _one("ServiceAccount")["metadata"]["name"]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from webhook.rules.facts import Facts, Found, Key
+from webhook.rules.facts import Facts, Found, trainer_key
 
 Obj: TypeAlias = dict[str, Any]
 
@@ -33,8 +33,8 @@ PERSON = "jane@example.com"
 
 TRAINJOB_UID = "11111111-0000-4000-8000-000000000001"
 JOBSET_UID = "22222222-0000-4000-8000-000000000002"
-RUNTIME_KEY = Key("clustertrainingruntimes", "torchtune")
-OWNER_KEY = Key("trainjobs", "tune-a", "team-a")
+RUNTIME_KEY = trainer_key("clustertrainingruntimes", "torchtune")
+OWNER_KEY = trainer_key("trainjobs", "tune-a", "team-a")
 RESOURCES = {
     "TrainJob": ("trainer.kubeflow.org", "v1alpha1", "trainjobs"),
     "JobSet": ("jobset.x-k8s.io", "v1alpha2", "jobsets"),

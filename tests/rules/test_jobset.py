@@ -32,6 +32,7 @@ from tests.rules.factories import (
 from tests.rules.reviews import create, decide, update
 from webhook.rules import admit, review
 from webhook.rules.facts import Absent, Facts, Found, Unreadable
+from webhook.rules.policy import Policy
 
 CARRY = {Q: "gpu-q", S: "gpu-q"}
 
@@ -108,9 +109,11 @@ def test_a_jobset_whose_trainjob_is_unknown_is_denied(case: Facts) -> None:
 
 def test_the_owner_is_looked_up_in_the_requests_namespace() -> None:
     """A create asks for the owning TrainJob, and only there (design 10)."""
-    assert admit.needs(review.read(create(trainer_jobset()))) == (OWNER_KEY,)
-    assert admit.needs(review.read(create(user_jobset()))) == ()
-    assert admit.needs(review.read(update(trainer_jobset(), trainer_jobset()))) == ()
+    policy = Policy()
+    assert admit.needs(review.read(create(trainer_jobset())), {}, policy) == [OWNER_KEY]
+    asked = admit.needs(review.read(create(user_jobset())), {}, policy)
+    assert {key.plural for key in asked} == {"localqueues", "configmaps"}
+    assert admit.needs(review.read(update(trainer_jobset(), trainer_jobset())), {}, policy) == []
 
 
 CREATED: dict[str, tuple[Obj, Obj]] = {

@@ -167,7 +167,7 @@ def _answers(body: bytes, facts: Any) -> None:
     except BadReview:
         return
     try:
-        admit.needs(request)
+        admit.needs(request, {}, Policy())
         for verdict in (
             admit.mutate(request, facts, Policy()),
             admit.validate(request, Policy()),

@@ -1,20 +1,19 @@
-"""Reads the objects that the rules ask for: bounded in time, runtimes cached, never raising."""
+"""Reads the objects that the rules ask for: bounded in time, most of them cached, never raising."""
 
 import asyncio
 from time import monotonic
 from typing import Any, Final
 
+import msgspec
 from aiohttp import ClientError
 from kubernetes.aio import client
-from kubernetes.aio.client.exceptions import ApiException
 
-from webhook.rules import names
 from webhook.rules.facts import Absent, Answer, Found, Key, Unreadable
 
-VERSION: Final = "v1alpha1"
-CACHED: Final = frozenset({"clustertrainingruntimes", "trainingruntimes"})
-"""A TrainJob is always read live: its uid is what a JobSet's owner is checked by."""
+LIVE: Final = frozenset({"trainjobs"})
+"""Never from the cache: a TrainJob's uid is what a JobSet's owner is checked by."""
 
+OK: Final = 200
 NOT_FOUND: Final = 404
 CACHE_SIZE: Final = 1024
 
@@ -27,7 +26,7 @@ class ClusterReader:
     """
 
     def __init__(self, api: client.ApiClient, *, timeout: float, time_to_live: float) -> None:
-        self._objects = client.CustomObjectsApi(api)
+        self._api = api
         self._timeout = timeout
         self._time_to_live = time_to_live
         self._cache: dict[Key, tuple[float, Found]] = {}
@@ -37,31 +36,33 @@ class ClusterReader:
         if (cached := self._cached(key)) is not None:
             return cached
         answer = await self._fetch(key)
-        if isinstance(answer, Found) and key.plural in CACHED:
+        if isinstance(answer, Found) and key.plural not in LIVE:
             self._remember(key, answer)
         return answer
 
     async def _fetch(self, key: Key) -> Answer:
         try:
             async with asyncio.timeout(self._timeout):
-                return Found(await self._get(key))
-        except ApiException as error:
-            if error.status == NOT_FOUND:
-                return Absent()
-            return Unreadable(f"the API server answered {error.status} {error.reason}")
+                response = await self._get(key)
+                content = await response.read()
         except TimeoutError:
             return Unreadable(f"the API server did not answer within {self._timeout:g} s")
         except (ClientError, OSError) as error:
             return Unreadable(f"the API server could not be reached: {error}")
+        if response.status == NOT_FOUND:
+            return Absent()
+        if response.status != OK:
+            return Unreadable(f"the API server answered {response.status} {response.reason}")
+        return Found(msgspec.json.decode(content))
 
     async def _get(self, key: Key) -> Any:
-        if key.namespace:
-            return await self._objects.get_namespaced_custom_object(
-                names.TRAINER_GROUP, VERSION, key.namespace, key.plural, key.name
-            )
-        return await self._objects.get_cluster_custom_object(
-            names.TRAINER_GROUP, VERSION, key.plural, key.name
+        call = await self._api.param_serialize(
+            "GET",
+            _path(key),
+            header_params={"Accept": "application/json"},
+            auth_settings=["BearerToken"],
         )
+        return await self._api.call_api(*call)
 
     def _cached(self, key: Key) -> Found | None:
         expires, found = self._cache.get(key, (0.0, None))
@@ -71,3 +72,9 @@ class ClusterReader:
         if len(self._cache) >= CACHE_SIZE:
             self._cache.clear()
         self._cache[key] = (monotonic() + self._time_to_live, found)
+
+
+def _path(key: Key) -> str:
+    root = f"/apis/{key.group}" if key.group else "/api"
+    place = f"/namespaces/{key.namespace}" if key.namespace else ""
+    return f"{root}/{key.version}{place}/{key.plural}/{key.name}"

@@ -1,9 +1,10 @@
 """Between the endpoint and the rules: reads what a rule needs, then lets it decide."""
 
+import asyncio
 from typing import Protocol
 
 from webhook.rules import admit
-from webhook.rules.facts import Facts, Key, Reader, Unreadable
+from webhook.rules.facts import Answer, Facts, Key, Reader, Unreadable
 from webhook.rules.policy import Policy
 from webhook.rules.review import Request
 from webhook.rules.verdict import Verdict
@@ -27,16 +28,19 @@ class Admission:
 
     async def mutate(self, request: Request) -> Verdict:
         """The verdict of the mutating webhook."""
-        facts = await self._facts(admit.needs(request))
-        return admit.mutate(request, facts, self._policy)
+        return admit.mutate(request, await self._facts(request), self._policy)
 
     async def validate(self, request: Request) -> Verdict:
         """The verdict of the validating webhook."""
         return admit.validate(request, self._policy)
 
-    async def _facts(self, keys: tuple[Key, ...]) -> Facts:
-        facts = {key: await self._reader.read(key) for key in keys}
-        for key, answer in facts.items():
-            if isinstance(answer, Unreadable):
-                self._misses.unreadable(key, answer.why)
+    async def _facts(self, request: Request) -> Facts:
+        """Everything that the rules ask for; one answer may lead to the next question."""
+        facts: dict[Key, Answer] = {}
+        while keys := admit.needs(request, facts, self._policy):
+            answers = await asyncio.gather(*(self._reader.read(key) for key in keys))
+            for key, answer in zip(keys, answers, strict=True):
+                facts[key] = answer
+                if isinstance(answer, Unreadable):
+                    self._misses.unreadable(key, answer.why)
         return facts

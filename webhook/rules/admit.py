@@ -14,8 +14,8 @@ from webhook.rules.verdict import Verdict
 class Rule(Protocol):
     """The functions that each kind's module has."""
 
-    def needs(self, request: Request, /) -> tuple[Key, ...]:
-        """The objects that `mutate` has to know."""
+    def needs(self, request: Request, facts: Facts, policy: Policy, /) -> tuple[Key, ...]:
+        """The objects that `mutate` has to know, as far as what is known tells."""
         ...
 
     def mutate(self, request: Request, facts: Facts, policy: Policy, /) -> Verdict:
@@ -34,12 +34,13 @@ KINDS: dict[tuple[str, str], Rule] = {
 }
 
 
-def needs(request: Request) -> tuple[Key, ...]:
-    """The objects that `mutate` has to know."""
+def needs(request: Request, facts: Facts, policy: Policy) -> list[Key]:
+    """The objects that `mutate` has to know beside the facts: read them, then ask again."""
     try:
-        return () if _why_passed(request) else _kind(request).needs(request)
+        keys = () if _why_passed(request) else _kind(request).needs(request, facts, policy)
     except Denied:
-        return ()  # `mutate` meets the same and says so.
+        return []  # `mutate` meets the same and says so.
+    return [key for key in dict.fromkeys(keys) if key not in facts]
 
 
 def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 import msgspec
 
+from webhook.rules import names
 from webhook.rules.objects import View
 
 ViewT = TypeVar("ViewT", bound=View)
@@ -17,11 +18,18 @@ ViewT = TypeVar("ViewT", bound=View)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One object of the trainer.kubeflow.org group; `namespace` is empty for cluster-wide kinds."""
+    """One object. `group` is empty for the core group, `namespace` for cluster-wide kinds."""
 
+    group: str
+    version: str
     plural: str
     name: str
     namespace: str = ""
+
+
+def trainer_key(plural: str, name: str, namespace: str = "") -> Key:
+    """An object of Trainer's."""
+    return Key(names.TRAINER_GROUP, "v1alpha1", plural, name, namespace)
 
 
 @dataclass(frozen=True, slots=True)

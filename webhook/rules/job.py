@@ -24,7 +24,7 @@ from webhook.rules.verdict import Verdict
 BY_HAND_WARNING = "held: Kueue starts this Job when its LocalQueue has room; suspend stays true"
 
 
-def needs(_request: Request) -> tuple[Key, ...]:
+def needs(_request: Request, _facts: Facts, _policy: Policy) -> tuple[Key, ...]:
     """Nothing: a Job is decided from the review alone."""
     return ()
 
@@ -71,7 +71,7 @@ def _why_not_ours(of_record: Job, new: Job, policy: Policy) -> Reason | None:
         return Reason.NOT_STEPPED
     if scope.is_managed_elsewhere(of_record.job.managed_by, names.JOB_CONTROLLER):
         return Reason.MANAGED_ELSEWHERE
-    if not policy.kueue.admits_steps:
+    if policy.kueue and not policy.kueue.admits_steps:
         return Reason.WHOLE_STEPPING_IMPOSSIBLE
     return None
 

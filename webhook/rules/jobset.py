@@ -11,22 +11,25 @@ from msgspec.structs import replace
 
 from webhook.rules import immutable, labels, names, parents, queues, scope, stepping
 from webhook.rules.errors import Denied
-from webhook.rules.facts import Facts, Key, found
+from webhook.rules.facts import Facts, Key, found, trainer_key
 from webhook.rules.objects import Flag, Head, JobSet, Metadata, OwnerReference, ReplicatedJob
 from webhook.rules.policy import Policy
 from webhook.rules.reasons import Reason
 from webhook.rules.review import Operation, Request
+from webhook.rules.submission import Submission
 from webhook.rules.verdict import Verdict
 
 TRAINJOBS = "trainjobs"
 
 
-def needs(request: Request) -> tuple[Key, ...]:
-    """The TrainJob that owns a JobSet which is being created."""
+def needs(request: Request, facts: Facts, policy: Policy) -> tuple[Key, ...]:
+    """The TrainJob that owns a JobSet which is created; without owner, where its queues lead."""
     if request.operation is not Operation.CREATE or _why_not_ours(request):
         return ()
-    owner = request.new(Head).metadata.controller
-    return (Key(TRAINJOBS, owner.name, request.namespace),) if owner else ()
+    jobset = request.new(JobSet)
+    if owner := jobset.metadata.controller:
+        return (trainer_key(TRAINJOBS, owner.name, request.namespace),)
+    return _submission(jobset, request.namespace).needs(facts, policy)
 
 
 def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
@@ -38,7 +41,7 @@ def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
         return _updated(jobset, request.old(JobSet))
     if owner := jobset.metadata.controller:
         return _created_by(_live_owner(owner, facts, request.namespace), jobset)
-    return _created_alone(jobset, policy)
+    return _created_alone(jobset, _submission(jobset, request.namespace), facts, policy)
 
 
 def validate(request: Request, _policy: Policy) -> Verdict:
@@ -69,22 +72,26 @@ def _is_trainjob(owner: OwnerReference) -> bool:
     return owner.group == names.TRAINER_GROUP and owner.kind == "TrainJob"
 
 
-def _created_alone(jobset: JobSet, policy: Policy) -> Verdict:
+def _submission(jobset: JobSet, namespace: str) -> Submission:
+    return Submission(jobset.metadata, jobset.spec or None, namespace)
+
+
+def _created_alone(jobset: JobSet, submission: Submission, facts: Facts, policy: Policy) -> Verdict:
     labels.check_carried(jobset.metadata)
     queues.check_chosen(jobset.metadata, jobset.steps)
-    queue = parents.queue_of(jobset.metadata) or ""
-    parent = stepping.Parent(jobset.metadata, names.JOBSET_FRAMEWORK, jobset.spec or None)
-    choice = stepping.choose(parent, policy)
+    choice = stepping.choose(submission.parent(names.JOBSET_FRAMEWORK, facts, policy), policy)
     if not choice.stepped:
-        return Verdict(choice.reason, jobset, _whole(jobset, queue), choice.warnings)
+        whole = _whole(jobset, submission.queue)
+        return Verdict(choice.reason, jobset, whole, choice.warnings)
     spec = jobset.spec
     submitted = replace(
         jobset,
         metadata=parents.remembered(jobset.metadata, spec.suspend if spec else None),
         spec=replace(spec, suspend=False) if spec and spec.suspend else spec,
     )
-    stepped = _stepped(submitted, jobset.metadata, queue)
-    return Verdict(choice.reason, jobset, stepped, choice.warnings)
+    stepped = _stepped(submitted, jobset.metadata, submission.queue)
+    warnings = (*choice.warnings, *submission.warnings(facts))
+    return Verdict(choice.reason, jobset, stepped, warnings)
 
 
 def _created_by(parent: Metadata, jobset: JobSet) -> Verdict:
@@ -96,7 +103,7 @@ def _created_by(parent: Metadata, jobset: JobSet) -> Verdict:
 
 def _live_owner(owner: OwnerReference, facts: Facts, namespace: str) -> Metadata:
     """Metadata of the owning TrainJob. Denied where it is not there: Trainer tries again."""
-    trainjob = found(facts, Key(TRAINJOBS, owner.name, namespace), Head)
+    trainjob = found(facts, trainer_key(TRAINJOBS, owner.name, namespace), Head)
     if trainjob and trainjob.metadata.uid == owner.uid:
         return trainjob.metadata
     raise Denied(

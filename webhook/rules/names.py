@@ -25,6 +25,7 @@ TRAINJOB_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 INITIALIZERS: Final = frozenset({"dataset-initializer", "model-initializer"})
 
 TRAINER_GROUP: Final = "trainer.kubeflow.org"
+KUEUE_GROUP: Final = "kueue.x-k8s.io"
 JOBSET_GROUP: Final = "jobset.x-k8s.io"
 BATCH_GROUP: Final = "batch"
 

@@ -25,6 +25,7 @@ class Kueue:
         {names.TRAINJOB_FRAMEWORK, names.JOBSET_FRAMEWORK, names.JOB_FRAMEWORK}
     )
     manages_without_queue_name: bool = False
+    manages_namespace: bool = True
 
     def admits(self, framework: str) -> bool:
         """Whether the integration of this name is on."""
@@ -34,12 +35,15 @@ class Kueue:
     def admits_steps(self) -> bool:
         """Whether a child Job can be admitted on its own.
 
-        Kueue takes a parent without queue-name for the manager of its Jobs where it manages
+        Since v0.19 Kueue leaves namespaces outside managedJobsNamespaceSelector alone, labelled or
+        not. And it takes a parent without queue-name for the manager of its Jobs where it manages
         unlabelled jobs (FindAncestorJobManagedByKueue, pkg/controller/jobframework in v0.19.2).
         """
         parents = self.admits(names.TRAINJOB_FRAMEWORK) or self.admits(names.JOBSET_FRAMEWORK)
-        return self.admits(names.JOB_FRAMEWORK) and not (
-            self.manages_without_queue_name and parents
+        return (
+            self.manages_namespace
+            and self.admits(names.JOB_FRAMEWORK)
+            and not (self.manages_without_queue_name and parents)
         )
 
 
@@ -47,11 +51,14 @@ class Kueue:
 class Policy:
     """Everything that a rule may know beside the review and the facts of the cluster.
 
-    `kueue_users` and `jobset_users` are exact user names, never prefixes.
+    `kueue_users` and `jobset_users` are exact user names, never prefixes. `kueue` is what the
+    administrator says of Kueue; None means that Kueue's ConfigMap is asked.
     """
 
     kueue_users: frozenset[str] = frozenset({names.KUEUE_USER})
     jobset_users: frozenset[str] = frozenset({names.JOBSET_USER})
     default_mode: Mode = Mode.AUTO
     allow_mode_override: bool = True
-    kueue: Kueue = Kueue()
+    kueue: Kueue | None = None
+    kueue_namespace: str = "kueue-system"
+    kueue_config_map: str = "kueue-manager-config"

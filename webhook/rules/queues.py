@@ -47,6 +47,14 @@ def queue_of(step: ReplicatedJob, chosen: Mapping[str, str], parent_queue: str) 
     return chosen.get(step.name) or step.metadata.label(names.QUEUE) or parent_queue
 
 
+def all_queues(
+    parent: Metadata, steps: Sequence[ReplicatedJob], parent_queue: str
+) -> tuple[str, ...]:
+    """Every LocalQueue that a step of this parent may wait in, as far as the steps are known."""
+    own = [queue for step in steps if (queue := step.metadata.label(names.QUEUE))]
+    return tuple(dict.fromkeys([parent_queue, *step_queues(parent).values(), *own]))
+
+
 def _refused(parent: Metadata, why: str) -> Denied:
     return Denied(
         annotation_path(names.STEP_QUEUES),

@@ -33,6 +33,8 @@ class Reason(StrEnum):
     WHOLE_CONCURRENT_STEPS = "WholeConcurrentSteps"
     WHOLE_PODSET_GROUP = "WholePodsetGroup"
     WHOLE_RUNTIME_UNREADABLE = "WholeRuntimeUnreadable"
+    WHOLE_MULTIKUEUE = "WholeMultiKueue"
+    WHOLE_QUEUE_UNREADABLE = "WholeQueueUnreadable"
     WHOLE_STEPPING_IMPOSSIBLE = "WholeSteppingImpossible"
 
     # A stepped parent is updated.

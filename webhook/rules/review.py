@@ -19,6 +19,9 @@ from webhook.rules.verdict import Verdict
 API_VERSION: Final = "admission.k8s.io/v1"
 KIND: Final = "AdmissionReview"
 
+WARNINGS: Final = 3
+WARNING_LENGTH: Final = 120
+
 _NULL: Final = msgspec.Raw(b"null")
 
 ViewT = TypeVar("ViewT", bound=View)
@@ -108,7 +111,7 @@ def write(request: Request, verdict: Verdict) -> bytes:
         response["patchType"] = "JSONPatch"
         response["patch"] = b64encode(_encoder.encode(operations)).decode()
     if verdict.warnings:
-        response["warnings"] = verdict.warnings
+        response["warnings"] = [_line(text) for text in verdict.warnings[:WARNINGS]]
     response["auditAnnotations"] = {"decision": verdict.reason.value}
     return _encoder.encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})
 
@@ -124,6 +127,12 @@ def _decoded(raw: msgspec.Raw, view: type[ViewT], field: str, operation: Operati
         raise Denied(
             path.rstrip("`").lstrip(".") or field, None, problem, reason=Reason.INVALID_OBJECT
         ) from error
+
+
+def _line(warning: str) -> str:
+    """What the API server passes on: one short line without control characters."""
+    text = "".join(character if character.isprintable() else " " for character in warning)
+    return text if len(text) <= WARNING_LENGTH else f"{text[: WARNING_LENGTH - 1]}…"
 
 
 def _plain(error: Exception) -> str:

@@ -12,7 +12,7 @@ from webhook.rules import names
 from webhook.rules.errors import Denied
 from webhook.rules.labels import annotation_path
 from webhook.rules.objects import JobSetSpec, Metadata, ReplicatedJob, steps_of
-from webhook.rules.policy import Mode, Policy
+from webhook.rules.policy import Kueue, Mode, Policy
 from webhook.rules.reasons import Reason
 from webhook.rules.scope import is_stepped
 
@@ -31,12 +31,15 @@ class Parent:
     """A parent as this decision sees it.
 
     `framework` is the Kueue integration that would admit it whole. `spec` is its JobSet's spec,
-    or None where the runtime that holds it could not be read.
+    or None where the runtime that holds it could not be read. `multikueue` is whether one of its
+    queues leads to other clusters, None where that could not be learnt.
     """
 
     metadata: Metadata
     framework: str
     spec: JobSetSpec | None
+    kueue: Kueue
+    multikueue: bool | None
 
 
 GANG_WARNINGS: Mapping[Reason, str] = {
@@ -45,15 +48,18 @@ GANG_WARNINGS: Mapping[Reason, str] = {
     Reason.WHOLE_SEVERAL_REPLICAS: "a step has several replicas",
     Reason.WHOLE_CONCURRENT_STEPS: "steps run side by side",
     Reason.WHOLE_PODSET_GROUP: "steps share a podset group",
+    Reason.WHOLE_MULTIKUEUE: "its queue leads to other clusters",
     Reason.WHOLE_RUNTIME_UNREADABLE: "its runtime could not be read",
+    Reason.WHOLE_QUEUE_UNREADABLE: "its queue could not be read",
 }
 
 
 def choose(parent: Parent, policy: Policy) -> Choice:
     """Step or whole for a queued parent; Denied where its mode annotation is unknown."""
     mode, warnings = _mode(parent.metadata, policy)
-    if not policy.kueue.admits_steps:
-        return Choice(False, Reason.WHOLE_STEPPING_IMPOSSIBLE, warnings)
+    if not parent.kueue.admits_steps:
+        impossible = "Kueue's configuration leaves no way to admit steps here: left as submitted"
+        return Choice(False, Reason.WHOLE_STEPPING_IMPOSSIBLE, (*warnings, impossible))
     if mode is Mode.STEP:
         return Choice(True, Reason.STEPPED_ON_REQUEST, warnings)
     if mode is Mode.AUTO and policy.allow_mode_override and is_stepped(parent.metadata):
@@ -65,7 +71,7 @@ def choose(parent: Parent, policy: Policy) -> Choice:
         reason = why_whole(parent)
     if reason is None:
         return Choice(True, Reason.STEPPED, warnings)
-    if not policy.kueue.admits(parent.framework):
+    if not parent.kueue.admits(parent.framework):
         only = (
             f"Kueue's {parent.framework} integration is off: admitted step by step instead of whole"
         )
@@ -78,6 +84,10 @@ def why_whole(parent: Parent) -> Reason | None:
     spec, steps = parent.spec, steps_of(parent.spec)
     if spec is None:
         return Reason.WHOLE_RUNTIME_UNREADABLE
+    if parent.multikueue is None:
+        return Reason.WHOLE_QUEUE_UNREADABLE
+    if parent.multikueue:
+        return Reason.WHOLE_MULTIKUEUE
     edges = [edge for step in steps for edge in step.depends_on or ()]
     if any(edge.status != "Complete" for edge in edges):
         return Reason.WHOLE_READY_DEPENDENCY

@@ -5,14 +5,23 @@ carries the queue on. Nothing below spec but `suspend` is touched: Trainer refus
 runtimePatches while a TrainJob runs.
 """
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from webhook.rules import labels, names, parents, queues, scope, stepping
-from webhook.rules.facts import Facts, Key, found
-from webhook.rules.objects import Head, ReplicatedJob, Runtime, RuntimeRef, TrainJob, steps_of
+from webhook.rules.facts import Facts, Key, found, trainer_key
+from webhook.rules.objects import (
+    Head,
+    ReplicatedJob,
+    Runtime,
+    RuntimeRef,
+    TrainJob,
+)
 from webhook.rules.policy import Policy
 from webhook.rules.reasons import Reason
 from webhook.rules.review import Operation, Request
+from webhook.rules.submission import Submission
 from webhook.rules.verdict import Verdict
 
 RUNTIME_PLURALS = {
@@ -24,12 +33,14 @@ DEADLINE_WARNING = (
 )
 
 
-def needs(request: Request) -> tuple[Key, ...]:
-    """The runtime of a TrainJob that is created with a queue."""
+def needs(request: Request, facts: Facts, policy: Policy) -> tuple[Key, ...]:
+    """The runtime of a TrainJob that is created with a queue, and where its queues lead."""
     if request.operation is not Operation.CREATE or _why_not_ours(request):
         return ()
-    key = _runtime_key(request.new(TrainJob), request.namespace)
-    return (key,) if key else ()
+    trainjob = request.new(TrainJob)
+    runtime = _runtime_key(trainjob, request.namespace)
+    submission = _submission(trainjob, request.namespace, facts)
+    return (*((runtime,) if runtime else ()), *submission.needs(facts, policy))
 
 
 def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
@@ -65,22 +76,22 @@ def _why_not_ours(request: Request) -> Reason | None:
 
 def _created(request: Request, facts: Facts, policy: Policy) -> Verdict:
     trainjob = request.new(TrainJob)
-    runtime = found(facts, _runtime_key(trainjob, request.namespace), Runtime)
-    template = runtime.spec.template.spec if runtime else None
-    steps = steps_of(template)
+    submission = _submission(trainjob, request.namespace, facts)
     labels.check_carried(trainjob.metadata)
-    queues.check_chosen(trainjob.metadata, steps)
-    queue = parents.queue_of(trainjob.metadata) or ""
-    parent = stepping.Parent(trainjob.metadata, names.TRAINJOB_FRAMEWORK, template or None)
-    choice = stepping.choose(parent, policy)
+    queues.check_chosen(trainjob.metadata, submission.steps)
+    choice = stepping.choose(submission.parent(names.TRAINJOB_FRAMEWORK, facts, policy), policy)
     if not choice.stepped:
-        whole = replace(trainjob, metadata=parents.left_whole(trainjob.metadata, queue))
+        whole = replace(trainjob, metadata=parents.left_whole(trainjob.metadata, submission.queue))
         return Verdict(choice.reason, trainjob, whole, choice.warnings)
-    warnings = (*choice.warnings, *_warnings(trainjob, steps))
-    return Verdict(choice.reason, trainjob, _stepped(trainjob, queue), warnings)
+    warnings = (
+        *choice.warnings,
+        *submission.warnings(facts),
+        *_warnings(trainjob, submission.steps),
+    )
+    return Verdict(choice.reason, trainjob, _stepped(trainjob, submission.queue), warnings)
 
 
-def _warnings(trainjob: TrainJob, steps: list[ReplicatedJob]) -> tuple[str, ...]:
+def _warnings(trainjob: TrainJob, steps: Sequence[ReplicatedJob]) -> tuple[str, ...]:
     deadline = (DEADLINE_WARNING,) if trainjob.training.active_deadline_seconds else ()
     return (*deadline, *parents.long_name_warnings(trainjob.metadata.name, steps))
 
@@ -107,10 +118,16 @@ def _updated(new: TrainJob, old: TrainJob) -> Verdict:
     return Verdict(parents.update_reason(suspend, stored, edited=edited != new), new, edited)
 
 
+def _submission(trainjob: TrainJob, namespace: str, facts: Facts) -> Submission:
+    runtime = found(facts, _runtime_key(trainjob, namespace), Runtime)
+    template = (runtime and runtime.spec.template.spec) or None
+    return Submission(trainjob.metadata, template, namespace)
+
+
 def _runtime_key(trainjob: TrainJob, namespace: str) -> Key | None:
     ref = trainjob.training.runtime_ref or RuntimeRef()
     plural = RUNTIME_PLURALS.get(ref.kind or "ClusterTrainingRuntime")
     group = ref.api_group or names.TRAINER_GROUP
     if plural is None or not ref.name or group != names.TRAINER_GROUP:
         return None
-    return Key(plural, ref.name, namespace if plural == "trainingruntimes" else "")
+    return trainer_key(plural, ref.name, namespace if plural == "trainingruntimes" else "")

@@ -1,0 +1,194 @@
+"""What Kueue's own objects change about the decision between step and whole (design 5)."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.rules.factories import (
+    RUNTIME_KEY,
+    Q,
+    S,
+    cases,
+    runtime,
+    stored_trainjob,
+    trainjob,
+    user_jobset,
+)
+from tests.rules.reviews import Decision, create, decide
+from webhook.rules.facts import Absent, Answer, Found, Key, Unreadable
+from webhook.rules.policy import Kueue, Policy
+
+CONFIG_MAP = Key("", "v1", "configmaps", "kueue-manager-config", "kueue-system")
+NAMESPACE = Key("", "v1", "namespaces", "team-a")
+FRAMEWORKS = ["batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"]
+GANG = {"replicas": 3}
+
+
+def kueue_key(plural: str, name: str, namespace: str = "") -> Key:
+    """An object of Kueue's."""
+    return Key("kueue.x-k8s.io", "v1beta2", plural, name, namespace)
+
+
+LOCAL_QUEUE = kueue_key("localqueues", "gpu-q", "team-a")
+CLUSTER_QUEUE = kueue_key("clusterqueues", "cluster-q")
+CHECK = kueue_key("admissionchecks", "check")
+
+
+def configured(version: str = "v1beta2", **content: Any) -> dict[Key, Answer]:
+    """Kueue's ConfigMap with this configuration."""
+    whole = {"apiVersion": f"config.kueue.x-k8s.io/{version}", "kind": "Configuration", **content}
+    data = {"controller_manager_config.yaml": yaml.safe_dump(whole)}
+    return {CONFIG_MAP: Found({"data": data})}
+
+
+def leading_to(controller: str) -> dict[Key, Answer]:
+    """A queue whose ClusterQueue has one AdmissionCheck of this controller."""
+    checks = {"admissionChecksStrategy": {"admissionChecks": [{"name": "check"}]}}
+    return {
+        LOCAL_QUEUE: Found({"spec": {"clusterQueue": "cluster-q"}}),
+        CLUSTER_QUEUE: Found({"spec": checks}),
+        CHECK: Found({"spec": {"controllerName": controller}}),
+    }
+
+
+def stepping(facts: dict[Key, Answer], policy: Policy | None = None) -> Decision:
+    """The decision for a TrainJob that would be stepped."""
+    return decide(create(trainjob()), {RUNTIME_KEY: Found(runtime()), **facts}, policy)
+
+
+def ganging(facts: dict[Key, Answer], policy: Policy | None = None) -> Decision:
+    """The decision for a JobSet that would be left whole."""
+    gang = user_jobset()
+    gang["spec"]["replicatedJobs"][-1] |= GANG
+    return decide(create(gang), facts, policy)
+
+
+def is_stepped(decision: Decision) -> bool:
+    """Whether the stored parent carries our label and not Kueue's."""
+    labels = decision.stored["metadata"]["labels"]
+    assert (S in labels) != (Q in labels)
+    return S in labels
+
+
+STEPPABLE: dict[str, dict[Key, Answer]] = {
+    "all three integrations are on": configured(integrations={"frameworks": FRAMEWORKS}),
+    "an old version of the configuration": configured(
+        "v1beta1", integrations={"frameworks": FRAMEWORKS}
+    ),
+    "batch/job alone": configured(integrations={"frameworks": ["batch/job"]}),
+    "no integrations listed, so batch/job alone": configured(),
+    "unlabelled jobs are managed, but no parents are": configured(
+        manageJobsWithoutQueueName=True, integrations={"frameworks": ["batch/job"]}
+    ),
+    "the namespace is selected": configured(
+        integrations={"frameworks": FRAMEWORKS},
+        managedJobsNamespaceSelector={
+            "matchExpressions": [
+                {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": ["other"]}
+            ]
+        },
+    ),
+    "the configuration can't be read": {CONFIG_MAP: Unreadable("forbidden")},
+    "there is no ConfigMap": {CONFIG_MAP: Absent()},
+    "the ConfigMap holds something else": {CONFIG_MAP: Found({"data": {"other": "x"}})},
+    "the configuration is no YAML": {
+        CONFIG_MAP: Found({"data": {"controller_manager_config.yaml": "a: ["}})
+    },
+    "a queue with a check of another kind": leading_to("kueue.x-k8s.io/provisioning-request"),
+    "a queue that does not exist": {LOCAL_QUEUE: Absent()},
+}
+
+
+@cases(STEPPABLE)
+def test_a_trainjob_is_stepped_where(case: dict[Key, Answer]) -> None:
+    """Kueue can admit the steps, as far as anybody knows."""
+    assert is_stepped(stepping(case))
+
+
+IMPOSSIBLE: dict[str, dict[Key, Answer]] = {
+    "batch/job is off": configured(integrations={"frameworks": FRAMEWORKS[1:]}),
+    "unlabelled parents are managed": configured(
+        manageJobsWithoutQueueName=True, integrations={"frameworks": FRAMEWORKS}
+    ),
+    "the namespace's name is not selected": configured(
+        integrations={"frameworks": FRAMEWORKS},
+        managedJobsNamespaceSelector={"matchLabels": {"kubernetes.io/metadata.name": "other"}},
+    ),
+    "the namespace's labels are not selected": configured(
+        integrations={"frameworks": FRAMEWORKS},
+        managedJobsNamespaceSelector={
+            "matchExpressions": [{"key": "managed", "operator": "Exists"}]
+        },
+    )
+    | {NAMESPACE: Found({"metadata": {"labels": {"team": "a"}}})},
+}
+
+
+@cases(IMPOSSIBLE)
+def test_c16_nothing_is_stepped_where(case: dict[Key, Answer]) -> None:
+    """C16: Kueue would ignore the steps; the parent stays as submitted, with a warning."""
+    decision = stepping(case)
+    assert not is_stepped(decision)
+    assert any("no way to admit steps" in warning for warning in decision.warnings)
+
+
+def test_a_label_of_the_namespace_selects_it() -> None:
+    """The namespace's own labels are read where the selector asks for more than its name."""
+    facts = configured(
+        integrations={"frameworks": FRAMEWORKS},
+        managedJobsNamespaceSelector={"matchLabels": {"managed": "yes"}},
+    ) | {NAMESPACE: Found({"metadata": {"labels": {"managed": "yes"}}})}
+    assert is_stepped(stepping(facts))
+
+
+def test_a_queue_that_leads_to_multikueue_is_left_whole() -> None:
+    """MultiKueue sends whole parents to other clusters; steps would be torn apart."""
+    decision = stepping(leading_to("kueue.x-k8s.io/multikueue"))
+    assert not is_stepped(decision)
+    assert any("other clusters" in warning for warning in decision.warnings)
+
+
+@pytest.mark.parametrize("key", [LOCAL_QUEUE, CLUSTER_QUEUE, CHECK], ids=lambda key: key.plural)
+def test_a_queue_that_cannot_be_read_means_whole(key: Key) -> None:
+    """Where a look-up of the queue fails, the parent is left whole, and the user is told."""
+    facts = leading_to("kueue.x-k8s.io/provisioning-request") | {key: Unreadable("timeout")}
+    decision = stepping(facts)
+    assert not is_stepped(decision)
+    assert any("its queue could not be read" in warning for warning in decision.warnings)
+
+
+def test_a_gang_is_stepped_where_its_integration_is_off() -> None:
+    """With batch/job alone, left whole would mean not queued at all: stepped, with a warning."""
+    assert not is_stepped(ganging(configured(integrations={"frameworks": FRAMEWORKS})))
+    decision = ganging(configured(integrations={"frameworks": ["batch/job"]}))
+    assert is_stepped(decision)
+    assert any("jobset.x-k8s.io/jobset integration is off" in w for w in decision.warnings)
+
+
+def test_what_the_administrator_says_wins_over_the_configmap() -> None:
+    """Set in our own configuration, Kueue's ConfigMap is not even asked."""
+    policy = Policy(kueue=Kueue(frameworks=frozenset(FRAMEWORKS)))
+    facts = configured(integrations={"frameworks": FRAMEWORKS[1:]})
+    assert is_stepped(stepping(facts, policy))
+
+
+def test_names_that_lead_nowhere_are_warned_about() -> None:
+    """A LocalQueue or priority class that does not exist makes steps wait without a word."""
+    facts: dict[Key, Answer] = {
+        RUNTIME_KEY: Found(runtime()),
+        LOCAL_QUEUE: Absent(),
+        kueue_key("workloadpriorityclasses", "low"): Absent(),
+    }
+    job = trainjob({Q: "gpu-q", "kueue.x-k8s.io/priority-class": "low"})
+    warnings = decide(create(job), facts).warnings
+    assert any("LocalQueue gpu-q does not exist" in warning for warning in warnings)
+    assert any("WorkloadPriorityClass low does not exist" in warning for warning in warnings)
+    assert all(len(warning) <= 120 for warning in warnings)
+
+
+def test_a_second_call_of_one_create_keeps_the_record() -> None:
+    """C32: called again, a parent stays stepped even where a look-up fails meanwhile."""
+    again = stored_trainjob()
+    decision = decide(create(again), {LOCAL_QUEUE: Unreadable("timeout")})
+    assert decision.patch is None

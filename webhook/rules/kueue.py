@@ -1,0 +1,222 @@
+"""What Kueue's own objects say about a queue: whether steps can be admitted, and where it leads.
+
+Views of Kueue's configuration (v1beta1 and v1beta2 alike in what is read), LocalQueue,
+ClusterQueue and AdmissionCheck; which of them a rule needs, and what follows from the answers.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+import yaml
+
+from webhook.rules import names
+from webhook.rules.facts import Absent, Facts, Found, Key, Unreadable, found
+from webhook.rules.objects import Head, View
+from webhook.rules.policy import Kueue, Policy
+
+CONFIGURATION_KEY: Final = "controller_manager_config.yaml"
+NAME_LABEL: Final = "kubernetes.io/metadata.name"
+MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
+VERSION: Final = "v1beta2"
+
+
+class Requirement(View, frozen=True):
+    """One expression of a label selector."""
+
+    key: str
+    operator: str
+    values: list[str] | None = None
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether these labels meet it (apimachinery, pkg/labels)."""
+        value, values = labels.get(self.key), self.values or []
+        return {
+            "In": value in values,
+            "NotIn": value not in values,
+            "Exists": value is not None,
+            "DoesNotExist": value is None,
+        }.get(self.operator, False)
+
+
+class Selector(View, frozen=True):
+    """metav1.LabelSelector."""
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[Requirement] | None = None
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether these labels meet all of it."""
+        return all(labels.get(k) == v for k, v in (self.match_labels or {}).items()) and all(
+            requirement.matches(labels) for requirement in self.match_expressions or ()
+        )
+
+    @property
+    def keys(self) -> set[str]:
+        """The labels that it asks for."""
+        return {*(self.match_labels or {}), *(one.key for one in self.match_expressions or ())}
+
+
+class Integrations(View, frozen=True):
+    """Kueue configuration, integrations."""
+
+    frameworks: list[str] | None = None
+    external_frameworks: list[str] | None = None
+
+
+class Configuration(View, frozen=True):
+    """config.kueue.x-k8s.io Configuration, with the defaults of Kueue's own defaulting."""
+
+    integrations: Integrations | None = None
+    manage_jobs_without_queue_name: bool = False
+    managed_jobs_namespace_selector: Selector | None = None
+
+    @property
+    def frameworks(self) -> frozenset[str]:
+        """The integrations that are on; with none listed it is batch/job."""
+        named = (self.integrations and self.integrations.frameworks) or [names.JOB_FRAMEWORK]
+        return frozenset(named)
+
+
+class _ConfigMap(View, frozen=True):
+    data: dict[str, str] | None = None
+
+
+class _LocalQueueSpec(View, frozen=True):
+    cluster_queue: str = ""
+
+
+class _LocalQueue(View, frozen=True):
+    spec: _LocalQueueSpec = _LocalQueueSpec()
+
+
+class _CheckRule(View, frozen=True):
+    name: str = ""
+
+
+class _Checks(View, frozen=True):
+    admission_checks: list[_CheckRule] | None = None
+
+
+class _ClusterQueueSpec(View, frozen=True):
+    admission_checks_strategy: _Checks | None = None
+
+
+class _ClusterQueue(View, frozen=True):
+    spec: _ClusterQueueSpec = _ClusterQueueSpec()
+
+
+class _CheckSpec(View, frozen=True):
+    controller_name: str = ""
+
+
+class _AdmissionCheck(View, frozen=True):
+    spec: _CheckSpec = _CheckSpec()
+
+
+def needs(
+    queues: Iterable[str], priority: str | None, namespace: str, facts: Facts, policy: Policy
+) -> list[Key]:
+    """The objects that have to be known next, given what is known already."""
+    keys = [_local_queue(queue, namespace) for queue in queues]
+    if policy.kueue is None:
+        keys.append(_config_map(policy))
+        selector = _configuration(facts, policy).managed_jobs_namespace_selector
+        if selector and selector.keys - {NAME_LABEL}:
+            keys.append(Key("", "v1", "namespaces", namespace))
+    if priority:
+        keys.append(_priority_class(priority))
+    keys += [_cluster_queue(name) for name in _cluster_queues(keys, facts)]
+    keys += [_check(name) for name in _checks(keys, facts)]
+    return keys
+
+
+def settings(namespace: str, facts: Facts, policy: Policy) -> Kueue:
+    """How Kueue is set up: as the administrator says, else as its ConfigMap, else its defaults."""
+    if policy.kueue is not None:
+        return policy.kueue
+    if not isinstance(facts.get(_config_map(policy)), Found):
+        return Kueue()
+    configuration = _configuration(facts, policy)
+    return Kueue(
+        frameworks=configuration.frameworks,
+        manages_without_queue_name=configuration.manage_jobs_without_queue_name,
+        manages_namespace=_manages(configuration, namespace, facts, policy),
+    )
+
+
+def leads_to_multikueue(queues: Iterable[str], namespace: str, facts: Facts) -> bool | None:
+    """Whether one of these queues hands Workloads to other clusters; None if that is unknown."""
+    keys = [_local_queue(queue, namespace) for queue in queues]
+    keys += [_cluster_queue(name) for name in _cluster_queues(keys, facts)]
+    keys += [_check(name) for name in _checks(keys, facts)]
+    checks = [check for key in keys if (check := found(facts, key, _AdmissionCheck))]
+    if any(check.spec.controller_name == MULTIKUEUE for check in checks):
+        return True
+    unknown = any(isinstance(facts.get(key), Unreadable) for key in keys)
+    return None if unknown else False
+
+
+def missing_warnings(
+    queues: Sequence[str], priority: str | None, namespace: str, facts: Facts
+) -> tuple[str, ...]:
+    """What a parent names that is not there: it would wait without a word."""
+    warnings = [
+        f"LocalQueue {queue} does not exist in this namespace: the steps wait until it does"
+        for queue in dict.fromkeys(queues)
+        if isinstance(facts.get(_local_queue(queue, namespace)), Absent)
+    ]
+    if priority and isinstance(facts.get(_priority_class(priority)), Absent):
+        warnings.append(f"WorkloadPriorityClass {priority} does not exist: Jobs wait until it does")
+    return tuple(warnings)
+
+
+def _configuration(facts: Facts, policy: Policy) -> Configuration:
+    config_map = found(facts, _config_map(policy), _ConfigMap)
+    text = config_map.data.get(CONFIGURATION_KEY) if config_map and config_map.data else None
+    try:
+        if text is not None:
+            return msgspec.convert(yaml.safe_load(text) or {}, Configuration)
+    except (yaml.YAMLError, msgspec.ValidationError):
+        pass  # Not to be understood, so not known: as if it could not be read.
+    return Configuration(Integrations(sorted(Kueue().frameworks)))
+
+
+def _manages(configuration: Configuration, namespace: str, facts: Facts, policy: Policy) -> bool:
+    selector = configuration.managed_jobs_namespace_selector
+    if selector is None:
+        return namespace not in {"kube-system", policy.kueue_namespace}
+    head = found(facts, Key("", "v1", "namespaces", namespace), Head)
+    labels = (head and head.metadata.labels) or {}
+    return selector.matches({**labels, NAME_LABEL: namespace})
+
+
+def _cluster_queues(keys: Iterable[Key], facts: Facts) -> list[str]:
+    queues = [queue for key in keys if (queue := found(facts, key, _LocalQueue))]
+    return [queue.spec.cluster_queue for queue in queues if queue.spec.cluster_queue]
+
+
+def _checks(keys: Iterable[Key], facts: Facts) -> list[str]:
+    queues = [queue for key in keys if (queue := found(facts, key, _ClusterQueue))]
+    strategies = [queue.spec.admission_checks_strategy for queue in queues]
+    return [rule.name for checks in strategies if checks for rule in checks.admission_checks or ()]
+
+
+def _config_map(policy: Policy) -> Key:
+    return Key("", "v1", "configmaps", policy.kueue_config_map, policy.kueue_namespace)
+
+
+def _local_queue(name: str, namespace: str) -> Key:
+    return Key(names.KUEUE_GROUP, VERSION, "localqueues", name, namespace)
+
+
+def _cluster_queue(name: str) -> Key:
+    return Key(names.KUEUE_GROUP, VERSION, "clusterqueues", name)
+
+
+def _check(name: str) -> Key:
+    return Key(names.KUEUE_GROUP, VERSION, "admissionchecks", name)
+
+
+def _priority_class(name: str) -> Key:
+    return Key(names.KUEUE_GROUP, VERSION, "workloadpriorityclasses", name)
