@@ -15,7 +15,6 @@ EXPECTED = {
     "jax-distributed": Reason.WHOLE_SINGLE_STEP,
     "mlx-distributed": Reason.WHOLE_READY_DEPENDENCY,
     "torch-distributed": Reason.WHOLE_SINGLE_STEP,
-    "torch-distributed-with-cache": Reason.STEPPED,
     "torchtune-llama3.2-1b": Reason.STEPPED,
     "torchtune-llama3.2-3b": Reason.STEPPED,
     "torchtune-qwen2.5-1.5b": Reason.STEPPED,
