@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from localcluster.layout import Layout, free_ports, load_layout
 from localcluster.manifests import Object
 from localcluster.options import Options
 from localcluster.processes import Process
+from localcluster.reads import ROOTS, Reads
 from localcluster.startup import bring_up
 
 __all__ = ["Cluster", "Component", "Options"]
@@ -134,6 +136,8 @@ class Cluster:
         selector: str | None = None,
     ) -> Any:
         """One object if a name is given, else a List, over all namespaces if none is given."""
+        if kind in ROOTS and selector is None:
+            return self._reads.get(kind, name, namespace)
         return self._kubectl().get(kind, name, namespace=namespace, selector=selector)
 
     def grant(self, namespace: str, user: str) -> None:
@@ -180,10 +184,16 @@ class Cluster:
             kueue_extra=old.kueue_extra if extra is None else extra,
         )
         self.stop("kueue")
-        self.apply([kueue.configure(self._layout, options)])
-        self.start("kueue")
+        try:
+            self.apply([kueue.configure(self._layout, options)])
+        finally:
+            self.start("kueue")
         kueue.await_webhooks(self._kubectl())
         self._remember(options)
+
+    @cached_property
+    def _reads(self) -> Reads:
+        return Reads(self.kubeconfig())
 
     @property
     def _layout(self) -> Layout:

@@ -4,8 +4,9 @@ Everything that a later run has to know is in `state.json`, written once at the 
 """
 
 import json
+import random
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from localcluster.errors import StateRefused
 
 HOST = "127.0.0.1"
+PORTS = range(20000, 32000)
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,21 @@ def free_ports() -> Ports:
 
 
 def unused(count: int) -> list[int]:
-    """Ports that nobody listens on; all are held while choosing, so that none is given twice."""
+    """Ports that nobody listens on; all are held while choosing, so that none is given twice.
+
+    They lie below the range that the kernel takes for outgoing connections: a component that is
+    killed and started again must find its port free.
+    """
     with ExitStack() as held:
-        chosen = []
-        for _ in range(count):
+        chosen: list[int] = []
+        for port in random.sample(PORTS, len(PORTS)):
+            if len(chosen) == count:
+                break
             listener = held.enter_context(socket.socket())
-            listener.bind((HOST, 0))
-            chosen.append(listener.getsockname()[1])
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):
+                listener.bind((HOST, port))
+                chosen.append(port)
         return chosen
 
 

@@ -1,8 +1,10 @@
 """What the demo has to show, as sentences that are true or not. Pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from localcluster.demo.meter import Figures
+from localcluster.invariants.violation import Violation
 
 MOST_IDLE_BEFORE = 0.05
 MOST_IDLE = 0.25
@@ -50,6 +52,18 @@ def claims(whole: Figures, stepped: Figures, *, most_starts: int) -> list[Claim]
             f"no held Job is written again and again: JobSet tried {most_starts} times at most "
             f"(bound {MOST_STARTS})",
         ),
+    ]
+
+
+def unviolated(violations: Iterable[Violation]) -> list[Claim]:
+    """What the invariant watcher found: a failed claim for each violation, or one that holds."""
+    found = [Claim(False, item.sentence) for item in violations]
+    return found or [
+        Claim(
+            True,
+            "at no moment did a step run without its admission, stay suspended with it, or write "
+            "without end",
+        )
     ]
 
 

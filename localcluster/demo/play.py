@@ -12,7 +12,7 @@ from rich.console import Console
 from localcluster import audit, webhook
 from localcluster.cluster import Cluster
 from localcluster.demo import counts, report, trace
-from localcluster.demo.claims import claims
+from localcluster.demo.claims import claims, unviolated
 from localcluster.demo.client import Client
 from localcluster.demo.errors import DemoFailed
 from localcluster.demo.frame import Frame, frame
@@ -21,6 +21,7 @@ from localcluster.demo.scene import Scene
 from localcluster.demo.trace import SHIPPED, STEPPED, WHOLE, Lane
 from localcluster.demo.view import stage
 from localcluster.demo.watch import sample, scenes
+from localcluster.invariants.watcher import Watcher
 from localcluster.manifests import Object
 
 MOST_SECONDS = 150.0
@@ -43,10 +44,13 @@ class Demo:
         whole = self._measured(WHOLE)
         self._say("installing our webhook")
         webhook.install(self.cluster)
-        stepped = self._measured(STEPPED)
-        self._play_shipped()
+        with Watcher(self.cluster.kubeconfig(), self.cluster.audit_log) as watcher:
+            stepped = self._measured(STEPPED)
+            self._play_shipped()
+            watcher.settle([STEPPED.namespace, SHIPPED.namespace])
+            violations = watcher.violations()
         starts = counts.most_starts(audit.events(self.cluster.audit_log), STEPPED.namespace)
-        made = claims(whole, stepped, most_starts=starts)
+        made = claims(whole, stepped, most_starts=starts) + unviolated(violations)
         self.console.print(report.table(whole, stepped))
         report.print_claims(self.console, made)
         if report_to:

@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 
 from localcluster.demo import report
-from localcluster.demo.claims import claims
+from localcluster.demo.claims import Claim, claims, unviolated
 from localcluster.demo.meter import Figures
+from localcluster.invariants.violation import Invariant, violation
 
 WHOLE = Figures(520.0, 240.0, 280.0, 240.0, 70.0, 0.0, 5.0, 8, 8)
 STEPPED = Figures(270.0, 240.0, 30.0, 6.0, 47.0, 9.0, 9.0, 8, 8)
@@ -49,6 +50,13 @@ def test_a_quota_that_is_exceeded_whole_fails_too() -> None:
 def test_a_job_that_is_written_again_and_again_fails() -> None:
     """A held Job that JobSet and the webhook fight over is found out."""
     assert verdicts(starts=40) == [True] * 5 + [False]
+
+
+def test_each_violation_of_an_invariant_fails_with_its_sentence() -> None:
+    """What the watcher found is said as it is; nothing found is one claim that holds."""
+    found = [violation(Invariant.ADMISSION, "stepped", f"Pod {name}") for name in "ab"]
+    assert unviolated(found) == [Claim(False, "stepped: Pod a"), Claim(False, "stepped: Pod b")]
+    assert [claim.holds for claim in unviolated([])] == [True]
 
 
 def test_bounds_are_inclusive() -> None:

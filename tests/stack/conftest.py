@@ -4,15 +4,26 @@ import logging
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from localcluster import webhook
 from localcluster.cluster import Cluster, Options
+from localcluster.invariants.violation import Invariant, Violation
+from localcluster.invariants.watcher import Watcher
 from tests.stack.objects import FLAVOR
 from tests.stack.team import Team
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The one marker of this folder."""
+    config.addinivalue_line(
+        "markers",
+        "exempt(*invariants, because): these do not hold in the test's namespaces, for this reason",
+    )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -44,13 +55,69 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield cluster
 
 
+@dataclass
+class Court:
+    """What is known of violations over the whole run; `forgiven` are (namespace, invariant)."""
+
+    watcher: Watcher
+    told: set[Violation] = field(default_factory=set)
+    forgiven: set[tuple[str, Invariant]] = field(default_factory=set)
+
+    def news(self, namespaces: Collection[str] | None = None) -> list[str]:
+        """The sentences that no test was told of yet and that are not forgiven."""
+        found = [item for item in self.watcher.violations(namespaces) if item not in self.told]
+        self.told.update(found)
+        return [item.sentence for item in found if not self._is_forgiven(item)]
+
+    def _is_forgiven(self, item: Violation) -> bool:
+        return any((place, item.invariant) in self.forgiven for place in item.namespaces)
+
+
+@pytest.fixture(scope="session")
+def court(cluster: Cluster) -> Iterator[Court]:
+    """One watcher over the whole cluster; what it finds after a test has ended fails the run."""
+    with Watcher(cluster.kubeconfig(), cluster.audit_log) as watcher:
+        court = Court(watcher)
+        yield court
+        late = court.news()
+    assert not late, "\n".join(["found after its test had ended:", *late])
+
+
 @pytest.fixture
-def new_team(cluster: Cluster, request: pytest.FixtureRequest) -> Callable[..., Team]:
+def watcher(court: Court) -> Watcher:
+    """The watcher itself, for tests of it."""
+    return court.watcher
+
+
+@pytest.fixture
+def namespaces() -> list[str]:
+    """The namespaces of a test, as far as teams were made in it."""
+    return []
+
+
+@pytest.fixture(autouse=True)
+def invariants_hold(
+    court: Court, namespaces: list[str], request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """A test in whose namespaces an invariant was violated fails, whatever else it found."""
+    yield
+    exempt = {item for mark in request.node.iter_markers("exempt") for item in mark.args}
+    court.forgiven |= {(place, item) for place in namespaces for item in exempt}
+    court.watcher.settle(namespaces)
+    news = court.news(namespaces) if namespaces else []
+    assert not news, "\n".join(["invariants did not hold:", *news])
+
+
+@pytest.fixture
+def new_team(
+    cluster: Cluster, namespaces: list[str], request: pytest.FixtureRequest
+) -> Callable[..., Team]:
     """Makes a team; its namespace is named after the test."""
     stem = re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower())
 
     def create(*, gpus: int = 8) -> Team:
         name = f"{stem[:40].strip('-')}-{secrets.token_hex(2)}"
+        namespaces.append(name)
         return Team.create(cluster, name, gpus=gpus)
 
     return create

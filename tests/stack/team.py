@@ -1,6 +1,7 @@
 """One team of the shared cluster: a namespace with a queue of its own, and eyes on it."""
 
 import json
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,6 +16,11 @@ from tests.stack.objects import GPU, QUEUE, Object, cluster_queue, local_queue
 T = TypeVar("T")
 
 PATIENCE = 60.0
+WATCHED = {
+    "jobs": "/apis/batch/v1",
+    "pods": "/api/v1",
+    "workloads": "/apis/kueue.x-k8s.io/v1beta2",
+}
 
 
 def eventually(look: Callable[[], T | None], what: str, within: float = PATIENCE) -> T:
@@ -81,6 +87,24 @@ class Team:
         """A Job, as soon as it is there."""
         return eventually(lambda: self.find("jobs", name), f"Job {name}")
 
+    def await_event(self, kind: str, is_it: Callable[[Object], bool], what: str) -> Object:
+        """An object of these, in the very moment in which a watch shows it so."""
+        path = f"{WATCHED[kind]}/namespaces/{self.namespace}/{kind}"
+        command = [
+            str(self.cluster.bin_dir / "kubectl"),
+            f"--kubeconfig={self.cluster.kubeconfig()}",
+            *("get", "--raw", f"{path}?watch=1&timeoutSeconds={PATIENCE:.0f}"),
+        ]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watch:
+            try:
+                for line in watch.stdout or ():
+                    item: Object = json.loads(line)["object"]
+                    if is_it(item):
+                        return item
+            finally:
+                watch.terminate()
+        raise AssertionError(f"not seen within {PATIENCE:g} s: {what}")
+
     def await_condition(self, kind: str, name: str, condition: str, within: float = 90) -> Object:
         """An object, as soon as this condition of it is true."""
 
@@ -108,6 +132,35 @@ class Team:
             ),
             f"the Workload of Job {job}",
         )
+
+    def pods_of(self, job: str) -> list[Object]:
+        """The pods of a Job, finished ones too."""
+        label = "batch.kubernetes.io/job-name"
+        return [pod for pod in self.all("pods") if pod["metadata"]["labels"].get(label) == job]
+
+    def running_pod(self, job: str) -> str | None:
+        """The name of a Pod of the Job that runs."""
+        return next(
+            (
+                pod["metadata"]["name"]
+                for pod in self.pods_of(job)
+                if pod["status"].get("phase") == "Running"
+                and "deletionTimestamp" not in pod["metadata"]
+            ),
+            None,
+        )
+
+    def await_running(self, job: str) -> str:
+        """The name of a Pod of the Job, as soon as it runs."""
+        return eventually(lambda: self.running_pod(job), f"a running Pod of {job}")
+
+    def reserved(self, resource: str = GPU) -> int:
+        """How much of the team's quota Kueue has given away."""
+        flavors = self.cluster.get("clusterqueue", self.namespace)["status"].get(
+            "flavorsReservation"
+        )
+        usage = [item for flavor in flavors or [] for item in flavor["resources"]]
+        return sum(int(item["total"]) for item in usage if item["name"] == resource)
 
     def reviews(self) -> list[Object]:
         """What the webhook's log says of this namespace, one entry a review."""
@@ -138,6 +191,23 @@ def conditions(item: Object) -> set[str]:
         for condition in item.get("status", {}).get("conditions") or []
         if condition["status"] == "True"
     }
+
+
+def reason_of(item: Object, kind: str) -> str | None:
+    """Why a condition is true; None if it is not."""
+    return next(
+        (
+            condition["reason"]
+            for condition in item.get("status", {}).get("conditions") or []
+            if condition["type"] == kind and condition["status"] == "True"
+        ),
+        None,
+    )
+
+
+def is_suspended(job: Object) -> bool:
+    """Is the Job kept from running?"""
+    return bool(job["spec"].get("suspend"))
 
 
 def condition_time(item: Object, kind: str) -> datetime:

@@ -1,0 +1,286 @@
+"""Kueue takes an admission away: the step stops, waits again, and finishes later."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from localcluster.cluster import Cluster
+from tests.stack.objects import (
+    FLAVOR,
+    PAUSED,
+    PRIORITY,
+    Object,
+    cluster_queue,
+    jobset,
+    named,
+    step,
+    training_runtime,
+    trainjob,
+)
+from tests.stack.team import Team, conditions, eventually, is_suspended, reason_of
+
+MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
+MAX_EXEC = "kueue.x-k8s.io/max-exec-time-seconds"
+COMPANION = "system:serviceaccount:kueue-steps-system:kueue-steps"
+KUEUE = "kueue.x-k8s.io/v1beta2"
+
+
+def test_a_more_important_trainjob_preempts_the_running_step(team: Team) -> None:
+    """The preempted training step stops and waits, its downloads stay done, and it ends later."""
+    runtime = training_runtime("steps", team.namespace, gpus=8, download="1s", train="3s")
+    _reconfigure(team, preemption={"withinClusterQueue": "LowerPriority"})
+    low, high = (_priority(team, name, value) for name, value in (("low", 1), ("high", 100)))
+    team.cluster.apply([runtime, low, high])
+    team.submit(trainjob("tune", team.namespace, team.label | _of_priority(low)))
+    team.await_job("tune-model-initializer-0")
+    downloads = _uids(team, "tune-dataset-initializer-0", "tune-model-initializer-0")
+    urgent = step("train", gpus=8, run_for="3s")
+    team.await_running("tune-node-0")
+    team.submit(
+        jobset("urgent", team.namespace, team.label | _of_priority(high), step("a"), _after(urgent))
+    )
+    _await_evicted(team, "tune-node-0", "Preempted")
+    team.await_running("urgent-train-0")
+    assert is_suspended(team.one("jobs", "tune-node-0"))
+    team.await_condition("jobsets", "urgent", "Completed")
+    team.await_condition("trainjobs", "tune", "Complete")
+    assert _uids(team, *downloads) == downloads
+
+
+def test_what_a_person_makes_inactive_only_a_person_makes_active(team: Team) -> None:
+    """A step whose Workload a person made inactive stops and stays so until he takes it back."""
+    _submit_training(team, run_for="3s")
+    team.await_running("tune-train-0")
+    _set_active(team, "tune-train-0", active=False)
+    _await_stopped(team, "tune-train-0")
+    for poke in range(3):
+        _attempt(team, poke)
+    workload = team.workload_of("tune-train-0")
+    assert workload["spec"]["active"] is False
+    assert PAUSED not in workload["metadata"].get("annotations", {})
+    assert is_suspended(team.one("jobs", "tune-train-0"))
+    assert [w for w in team.writes("workloads", "patch", "update") if w.user == COMPANION] == []
+    _set_active(team, "tune-train-0", active=True)
+    team.await_condition("jobsets", "tune", "Completed")
+
+
+@pytest.fixture
+def pods_ready_in_time(cluster: Cluster) -> Iterator[None]:
+    """Kueue evicts what is not ready after three seconds, and tries again a second later."""
+    requeuing = {"timestamp": "Eviction", "backoffBaseSeconds": 1, "backoffMaxSeconds": 2}
+    wait = {"timeout": "3s", "recoveryTimeout": "3s", "requeuingStrategy": requeuing}
+    before = cluster.options.kueue_extra
+    cluster.configure_kueue(extra={**before, "waitForPodsReady": wait})
+    yield
+    cluster.configure_kueue(extra=before)
+
+
+@pytest.mark.usefixtures("pods_ready_in_time")
+def test_c28_a_step_that_is_not_ready_in_time_is_evicted_alone(
+    team: Team, node_label: Callable[[], None]
+) -> None:
+    """C28: a time-out evicts the one step that waits for a node; what is done stays done."""
+    waiting = step("train", gpus=8, run_for="1s")
+    waiting["template"]["spec"]["template"]["spec"]["nodeSelector"] = {team.namespace: "yes"}
+    team.submit(jobset("tune", team.namespace, team.label, step("a"), _after(waiting)))
+    _await_evicted(team, "tune-train-0", "PodsReadyTimeout")
+    first = _uids(team, "tune-a-0")
+    node_label()
+    team.await_condition("jobsets", "tune", "Completed")
+    assert _uids(team, "tune-a-0") == first
+    assert "Evicted" not in _ever(team.workload_of("tune-a-0"))
+    assert len(team.workloads()) == 2
+
+
+@pytest.fixture
+def node_label(cluster: Cluster, team: Team) -> Iterator[Callable[[], None]]:
+    """Gives one node the label that the team's pods select, when it is called."""
+
+    def label() -> None:
+        cluster.kubectl("label", "node", "gpu-0", f"{team.namespace}=yes")
+
+    yield label
+    cluster.kubectl("label", "node", "gpu-0", f"{team.namespace}-")
+
+
+def test_a_queue_that_is_drained_stops_the_step_until_it_opens_again(team: Team) -> None:
+    """HoldAndDrain stops the running step, and the step goes on when the queue is open again."""
+    _submit_training(team, run_for="2s")
+    team.await_running("tune-train-0")
+    _reconfigure(team, stopPolicy="HoldAndDrain")
+    _await_evicted(team, "tune-train-0", "ClusterQueueStopped")
+    _await_stopped(team, "tune-train-0")
+    _attempt(team, 0)
+    assert is_suspended(team.one("jobs", "tune-train-0"))
+    _reconfigure(team, stopPolicy="None")
+    team.await_condition("jobsets", "tune", "Completed")
+
+
+def test_a_step_that_runs_too_long_is_stopped_for_good(team: Team) -> None:
+    """max-exec-time-seconds on a TrainJob ends the step that exceeds it, and only that one.
+
+    Kueue makes its Workload inactive, and nobody makes it active again: the TrainJob waits.
+    """
+    team.cluster.apply(
+        [training_runtime("steps", team.namespace, gpus=8, download="1s", train="60s")]
+    )
+    team.submit(trainjob("tune", team.namespace, team.label | {MAX_EXEC: "5"}))
+    team.await_running("tune-node-0")
+    reason = "DeactivatedDueToMaximumExecutionTimeExceeded"
+    workload = _await_evicted(team, "tune-node-0", reason)
+    _await_stopped(team, "tune-node-0")
+    _attempt(team, 0)
+    assert workload["spec"]["maximumExecutionTimeSeconds"] == 5
+    assert team.workload_of("tune-node-0")["spec"]["active"] is False
+    assert is_suspended(team.one("jobs", "tune-node-0"))
+    assert {"Complete", "Failed"}.isdisjoint(conditions(team.one("trainjobs", "tune")))
+    for download in ("tune-dataset-initializer-0", "tune-model-initializer-0"):
+        assert "Evicted" not in _ever(team.workload_of(download))
+
+
+def test_a_flavors_node_selector_comes_with_the_start_and_goes_with_the_stop(team: Team) -> None:
+    """Kueue's flavor puts its nodes' label on the pods; JobSet's attempts do not keep it there."""
+    name = f"pool-{team.namespace}"
+    pool = {"metadata": {"name": name}, "spec": {"nodeLabels": {"pool": "gpu"}}}
+    team.cluster.apply([FLAVOR | pool])
+    _reconfigure(team, flavor=name)
+    _submit_training(team, run_for="3s")
+    team.await_running("tune-train-0")
+    assert _node_selector(team) == {"pool": "gpu"}
+    (pod,) = team.pods_of("tune-train-0")
+    assert pod["spec"]["nodeSelector"] == {"pool": "gpu"}
+    _set_active(team, "tune-train-0", active=False)
+    _await_stopped(team, "tune-train-0")
+    eventually(lambda: _node_selector(team) == {}, "the node selector is gone")
+    _attempt(team, 0)
+    assert _node_selector(team) == {}
+    _set_active(team, "tune-train-0", active=True)
+    team.await_running("tune-train-0")
+    assert _node_selector(team) == {"pool": "gpu"}
+    team.await_condition("jobsets", "tune", "Completed")
+
+
+def test_c12_a_step_is_admitted_in_part(new_team: Callable[..., Team]) -> None:
+    """C12: with job-min-parallelism a step of four pods runs as two, and as four once it may."""
+    team = new_team(gpus=2)
+    team.submit(jobset("tune", team.namespace, team.label, step("a"), _after(_elastic("train"))))
+    team.await_running("tune-train-0")
+    assert team.one("jobs", "tune-train-0")["spec"]["parallelism"] == 2
+    assert len(team.pods_of("tune-train-0")) == 2
+    _set_active(team, "tune-train-0", active=False)
+    _await_stopped(team, "tune-train-0")
+    eventually(lambda: team.one("jobs", "tune-train-0")["spec"]["parallelism"] == 4, "its own size")
+    team.cluster.apply([cluster_queue(team.namespace, gpus=4)])
+    _set_active(team, "tune-train-0", active=True)
+    team.await_running("tune-train-0")
+    assert team.one("jobs", "tune-train-0")["spec"]["parallelism"] == 4
+    team.await_condition("jobsets", "tune", "Completed")
+    assert team.one("jobs", "tune-train-0")["status"]["succeeded"] == 4
+
+
+def test_c12_annotations_of_the_parents_are_their_own(new_team: Callable[..., Team]) -> None:
+    """C12: job-min-parallelism on a TrainJob or JobSet never reaches a Job.
+
+    Kueue's own webhook refuses its elastic-job annotation there.
+    """
+    team = new_team(gpus=1)
+    team.cluster.apply(
+        [training_runtime("steps", team.namespace, gpus=1, download="1s", train="1s")]
+    )
+    parents = (
+        trainjob("tune", team.namespace, team.label),
+        jobset("pipeline", team.namespace, team.label, step("a"), step("b", "a")),
+    )
+    for parent in parents:
+        parent["metadata"]["annotations"] = {MIN_PARALLELISM: "1"}
+    team.submit(*parents)
+    team.await_condition("trainjobs", "tune", "Complete")
+    team.await_condition("jobsets", "pipeline", "Completed")
+    jobs = team.all("jobs")
+    assert len(jobs) == 5
+    for item in jobs:
+        assert MIN_PARALLELISM not in item["metadata"].get("annotations", {})
+
+
+def _submit_training(team: Team, *, run_for: str) -> None:
+    train = step("train", gpus=8, run_for=run_for)
+    team.submit(jobset("tune", team.namespace, team.label, step("a"), _after(train)))
+
+
+def _after(later: Object) -> Object:
+    return later | {"dependsOn": [{"name": "a", "status": "Complete"}]}
+
+
+def _elastic(name: str) -> Object:
+    """A step of four pods with a GPU each that would start with two."""
+    elastic = step(name, gpus=1, run_for="3s")
+    elastic["template"]["spec"] |= {"parallelism": 4, "completions": 4}
+    elastic["template"]["metadata"] = {"annotations": {MIN_PARALLELISM: "2"}}
+    return elastic
+
+
+def _priority(team: Team, name: str, value: int) -> Object:
+    head = named("WorkloadPriorityClass", KUEUE, f"{name}-{team.namespace}", None)
+    return head | {"value": value}
+
+
+def _of_priority(priority: Object) -> dict[str, str]:
+    return {PRIORITY: priority["metadata"]["name"]}
+
+
+def _reconfigure(team: Team, *, flavor: str = "default", **spec: Any) -> None:
+    """Give the team's ClusterQueue other settings."""
+    queue = cluster_queue(team.namespace)
+    queue["spec"] |= spec
+    queue["spec"]["resourceGroups"][0]["flavors"][0]["name"] = flavor
+    team.cluster.apply([queue])
+
+
+def _await_evicted(team: Team, job: str, reason: str) -> Object:
+    def look() -> Object | None:
+        workload = team.workload_of(job)
+        return workload if reason_of(workload, "Evicted") == reason else None
+
+    return eventually(look, f"{job} is evicted: {reason}")
+
+
+def _await_stopped(team: Team, job: str) -> None:
+    """Suspended, without pods, and its quota given back."""
+    eventually(lambda: is_suspended(team.one("jobs", job)), f"{job} is suspended")
+    eventually(lambda: not team.pods_of(job), f"{job} has no pods")
+    eventually(lambda: "Admitted" not in conditions(team.workload_of(job)), "the quota is back")
+
+
+def _attempt(team: Team, number: int) -> None:
+    """Makes JobSet reconcile, seen through an attempt to resume its Job."""
+    before = len(team.writes("jobs", "update"))
+    team.cluster.kubectl(
+        *("annotate", "jobset", "tune", "-n", team.namespace, "--overwrite", f"poke={number}")
+    )
+    eventually(lambda: len(team.writes("jobs", "update")) > before, "an attempt of JobSet")
+
+
+def _set_active(team: Team, job: str, *, active: bool) -> None:
+    name = team.workload_of(job)["metadata"]["name"]
+    patch = json.dumps({"spec": {"active": active}})
+    team.cluster.kubectl(
+        *("patch", "workloads.kueue.x-k8s.io", name, "-n", team.namespace),
+        *("--type=merge", "-p", patch),
+    )
+
+
+def _node_selector(team: Team) -> dict[str, str]:
+    template = team.one("jobs", "tune-train-0")["spec"]["template"]
+    selector: dict[str, str] = template["spec"].get("nodeSelector") or {}
+    return selector
+
+
+def _uids(team: Team, *jobs: str) -> dict[str, str]:
+    return {job: team.one("jobs", job)["metadata"]["uid"] for job in jobs}
+
+
+def _ever(workload: Object) -> set[str]:
+    """Conditions that are or were true."""
+    return {condition["type"] for condition in workload["status"]["conditions"]}
