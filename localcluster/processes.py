@@ -168,7 +168,16 @@ def _start_ticks(pid: int, *, zombie: bool = True) -> int | None:
         return None
     # proc(5): the second field is the name in brackets, which may hold anything.
     state, *fields = stat.rpartition(")")[2].split()
-    return int(fields[18]) if zombie or state not in "ZX" else None
+    is_over = state in "ZX" and not _has_threads(pid)
+    return None if is_over and not zombie else int(fields[18])
+
+
+def _has_threads(pid: int) -> bool:
+    """Whether threads outlive the zombie of their leader: they hold its ports for a while."""
+    try:
+        return len(list(Path("/proc", str(pid), "task").iterdir())) > 1
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _environment(home: Path) -> dict[str, str]:

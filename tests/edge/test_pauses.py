@@ -1,9 +1,11 @@
 """What the companion has to do, from what it saw: pure, one sentence each."""
 
+from typing import Any
+
 import pytest
 
 from webhook.cluster.changes import Changed, Item, ItemMetadata, ItemSpec, Listed
-from webhook.cluster.pauses import JOB_UID, Action, Pauses, Workload
+from webhook.cluster.pauses import JOB_UID, Action, Pauses, Workload, still_applies
 from webhook.rules import names
 from webhook.rules.objects import OwnerReference
 
@@ -121,3 +123,40 @@ def test_a_new_list_replaces_what_was_known() -> None:
     pauses = known(job(marked=True), jobset(suspended=True), workload())
     pauses.see_jobs(Listed(()))
     assert pauses.due("job") is None
+
+
+def stored(*, active: bool = True, marked: bool = False, finished: bool = False) -> dict[str, Any]:
+    """A Workload as the API server has it now."""
+    conditions = [{"type": "Finished", "status": "True"}] if finished else []
+    return {
+        "metadata": {"annotations": MARK} if marked else {},
+        "spec": {"active": active},
+        "status": {"conditions": conditions},
+    }
+
+
+STILL: dict[str, tuple[Action, dict[str, Any], bool]] = {
+    "an active Workload is made inactive": (Action.DEACTIVATE, stored(), True),
+    "what a person made inactive is not ours": (Action.DEACTIVATE, stored(active=False), False),
+    "what is inactive by our hand is done": (
+        Action.DEACTIVATE,
+        stored(active=False, marked=True),
+        False,
+    ),
+    "a finished Workload is left alone": (Action.DEACTIVATE, stored(finished=True), False),
+    "what we made inactive is made active": (
+        Action.ACTIVATE,
+        stored(active=False, marked=True),
+        True,
+    ),
+    "what another replica made active is done": (Action.ACTIVATE, stored(), False),
+    "what a person made inactive stays so": (Action.ACTIVATE, stored(active=False), False),
+}
+
+
+@pytest.mark.parametrize(("action", "workload_", "expected"), STILL.values(), ids=STILL.keys())
+def test_what_was_due_is_checked_against_what_is(
+    action: Action, workload_: dict[str, Any], *, expected: bool
+) -> None:
+    """A Workload is read once more before it is switched."""
+    assert still_applies(action, workload_) is expected

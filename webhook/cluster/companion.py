@@ -15,7 +15,7 @@ from kubernetes.aio import client
 from kubernetes.aio.client.exceptions import ApiException
 
 from webhook.cluster.changes import Change, Changes, Kind
-from webhook.cluster.pauses import JOB_UID, Action, Pauses, Workload
+from webhook.cluster.pauses import JOB_UID, Action, Pauses, Workload, still_applies
 from webhook.rules import names
 
 JOBS: Final = Kind(names.BATCH_GROUP, "v1", "jobs", names.STEP_QUEUE)
@@ -90,14 +90,15 @@ class Companion:
                     self._try_later(uid, str(error))
 
     def _try_later(self, uid: str, why: str) -> None:
+        """Queues the Job again after a while; until then its events don't."""
         self._witness.companion_lost("write of a Workload", why)
-        asyncio.get_running_loop().call_later(RETRY_SECONDS, self._ask, uid)
+        self._queued.add(uid)
+        asyncio.get_running_loop().call_later(RETRY_SECONDS, self._waiting.put_nowait, uid)
 
     async def _switch(self, action: Action, workload: Workload) -> None:
         stored = await self._get(workload)
-        is_active = stored["spec"].get("active", True)
-        if action is Action.DEACTIVATE and (not is_active or _is_finished(stored)):
-            return  # What a person made inactive, he alone makes active again.
+        if not still_applies(action, stored):
+            return
         await self._objects.patch_namespaced_custom_object(
             KUEUE_GROUP,
             KUEUE_VERSION,
@@ -113,11 +114,6 @@ class Companion:
         return await self._objects.get_namespaced_custom_object(
             KUEUE_GROUP, KUEUE_VERSION, workload.namespace, "workloads", workload.name
         )
-
-
-def _is_finished(workload: Any) -> bool:
-    conditions = workload.get("status", {}).get("conditions", [])
-    return any(c["type"] == "Finished" and c["status"] == "True" for c in conditions)
 
 
 def _patch(action: Action, version: str) -> dict[str, Any]:

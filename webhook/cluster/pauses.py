@@ -7,10 +7,10 @@ is made active again.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from webhook.cluster.changes import Change, Item, Listed
 from webhook.rules import names
@@ -106,6 +106,22 @@ class Pauses:
         if workload.marked and suspended is not None:
             return Action.ACTIVATE, workload
         return None
+
+
+def still_applies(action: Action, stored: Mapping[str, Any]) -> bool:
+    """Whether a Workload as it is now still wants what was due when it was seen.
+
+    What a person made inactive, that person alone makes active again.
+    """
+    is_ours = names.PAUSED in (stored["metadata"].get("annotations") or {})
+    if action is Action.ACTIVATE:
+        return is_ours
+    return not is_ours and stored["spec"].get("active", True) and not _is_finished(stored)
+
+
+def _is_finished(workload: Mapping[str, Any]) -> bool:
+    conditions = workload.get("status", {}).get("conditions", [])
+    return any(c["type"] == "Finished" and c["status"] == "True" for c in conditions)
 
 
 def _each(change: Change) -> Iterator[tuple[str, Item, bool]]:
