@@ -3,6 +3,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 STATE  ?= .localcluster
+# Stack tests wait more than they work; a file stays with one worker.
+PARALLEL ?= -n 3 --dist loadfile
 
 export KUEUE_FRAMEWORKS KUEUE_MANAGE_ALL
 
@@ -34,13 +36,13 @@ status: setup ## Show the processes of the control plane
 	$(BIN)/python -m localcluster --state $(STATE) status
 
 test: setup ## Run every test: rules, edge, manifests and the stack tests on the real control plane
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 test-fast: setup ## Run the tests that need no control plane
 	$(BIN)/python -m pytest -m "not stack"
 
 test-stack: setup ## Run the tests on the real control plane
-	$(BIN)/python -m pytest -m stack
+	$(BIN)/python -m pytest -m stack $(PARALLEL)
 
 check: setup ## Check style, types and layers; changes nothing
 	$(BIN)/ruff format --check .

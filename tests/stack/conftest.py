@@ -1,69 +1,56 @@
 """One real control plane for all stack tests; each test has a namespace and a queue of its own."""
 
-import logging
-import os
 import re
 import secrets
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
-from localcluster import webhook
-from localcluster.cluster import Cluster, Options
+from localcluster.cluster import Cluster
 from localcluster.invariants.violation import Invariant, Violation
 from localcluster.invariants.watcher import Watcher
-from tests.stack.objects import FLAVOR
+from tests.stack import shared
 from tests.stack.team import Team
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """The one marker of this folder."""
-    config.addinivalue_line(
-        "markers",
-        "exempt(*invariants, because): these do not hold in the test's namespaces, for this reason",
-    )
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Everything in this folder needs the control plane."""
+    """Everything in this folder needs the control plane; what must be alone comes last."""
     for item in items:
         if "tests/stack/" in item.nodeid:
             item.add_marker(pytest.mark.stack)
-
-
-_log = logging.getLogger("localcluster")
+    items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """The control plane with our webhook, built if need be; a failure here fails the run.
+def cluster() -> Cluster:
+    """The control plane with our webhook; a failure here fails the run.
 
     One that `make up` started is used where LOCALCLUSTER_STATE names it: for work on one test.
     """
-    if running := os.environ.get("LOCALCLUSTER_STATE"):
-        cluster = Cluster(Path(running))
-        cluster.apply([FLAVOR])
-        yield cluster
-        return
-    state = tmp_path_factory.mktemp("stack") / "cluster"
-    cluster = Cluster(state, say=_log.info)
-    with cluster.running(Options()):
-        webhook.install(cluster)
-        cluster.apply([FLAVOR])
-        yield cluster
+    return shared.control_plane()
+
+
+@pytest.fixture(autouse=True)
+def turn(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests run side by side, but for those that are marked `alone`."""
+    with shared.turn(alone=request.node.get_closest_marker("alone") is not None):
+        yield
 
 
 @dataclass
 class Court:
-    """What is known of violations over the whole run; `forgiven` are (namespace, invariant)."""
+    """What this worker knows of violations in its tests' namespaces.
+
+    `forgiven` are pairs of a namespace and an invariant.
+    """
 
     watcher: Watcher
     told: set[Violation] = field(default_factory=set)
     forgiven: set[tuple[str, Invariant]] = field(default_factory=set)
+    namespaces: set[str] = field(default_factory=set)
 
-    def news(self, namespaces: Collection[str] | None = None) -> list[str]:
+    def news(self, namespaces: Collection[str]) -> list[str]:
         """The sentences that no test was told of yet and that are not forgiven."""
         found = [item for item in self.watcher.violations(namespaces) if item not in self.told]
         self.told.update(found)
@@ -79,7 +66,7 @@ def court(cluster: Cluster) -> Iterator[Court]:
     with Watcher(cluster.kubeconfig(), cluster.audit_log) as watcher:
         court = Court(watcher)
         yield court
-        late = court.news()
+        late = court.news(court.namespaces)
     assert not late, "\n".join(["found after its test had ended:", *late])
 
 
@@ -97,10 +84,11 @@ def namespaces() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def invariants_hold(
-    court: Court, namespaces: list[str], request: pytest.FixtureRequest
+    turn: None, court: Court, namespaces: list[str], request: pytest.FixtureRequest
 ) -> Iterator[None]:
     """A test in whose namespaces an invariant was violated fails, whatever else it found."""
     yield
+    court.namespaces.update(namespaces)
     exempt = {item for mark in request.node.iter_markers("exempt") for item in mark.args}
     court.forgiven |= {(place, item) for place in namespaces for item in exempt}
     court.watcher.settle(namespaces)
@@ -110,7 +98,7 @@ def invariants_hold(
 
 @pytest.fixture
 def new_team(
-    cluster: Cluster, namespaces: list[str], request: pytest.FixtureRequest
+    turn: None, cluster: Cluster, namespaces: list[str], request: pytest.FixtureRequest
 ) -> Callable[..., Team]:
     """Makes a team; its namespace is named after the test."""
     stem = re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower())

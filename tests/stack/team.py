@@ -162,6 +162,19 @@ class Team:
         usage = [item for flavor in flavors or [] for item in flavor["resources"]]
         return sum(int(item["total"]) for item in usage if item["name"] == resource)
 
+    def await_evicted(self, job: str, reason: str) -> Object:
+        """The Workload of a Job, as soon as it is evicted for this reason."""
+
+        def look() -> Object | None:
+            workload = self.workload_of(job)
+            return workload if reason_of(workload, "Evicted") == reason else None
+
+        return eventually(look, f"{job} is evicted: {reason}")
+
+    def uids(self, *jobs: str) -> dict[str, str]:
+        """The uids of Jobs by their names: another uid is another Job."""
+        return {job: self.one("jobs", job)["metadata"]["uid"] for job in jobs}
+
     def reviews(self) -> list[Object]:
         """What the webhook's log says of this namespace, one entry a review."""
         with self.webhook_log.open() as lines:
@@ -191,6 +204,11 @@ def conditions(item: Object) -> set[str]:
         for condition in item.get("status", {}).get("conditions") or []
         if condition["status"] == "True"
     }
+
+
+def ever_true(workload: Object) -> set[str]:
+    """Conditions that are or were true."""
+    return {condition["type"] for condition in workload["status"]["conditions"]}
 
 
 def reason_of(item: Object, kind: str) -> str | None:

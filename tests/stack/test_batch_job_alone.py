@@ -10,14 +10,16 @@ from tests.stack.objects import training_runtime, trainjob
 from tests.stack.team import Team, condition_time, started_before_admission
 
 
-@pytest.fixture(autouse=True, scope="module")
-def batch_job_alone(cluster: Cluster) -> Iterator[None]:
+@pytest.fixture
+def batch_job_alone(turn: None, cluster: Cluster) -> Iterator[None]:
     """Kueue restarted with one integration, and put back afterwards."""
     cluster.configure_kueue(frameworks=(BATCH_JOB,))
     yield
     cluster.configure_kueue(frameworks=(BATCH_JOB, JOBSET, TRAINJOB))
 
 
+@pytest.mark.alone
+@pytest.mark.usefixtures("batch_job_alone")
 def test_a_trainjob_is_admitted_step_by_step(team: Team) -> None:
     """Without Kueue's TrainJob and JobSet integrations each step still waits for its quota."""
     team.cluster.apply(

@@ -1,12 +1,9 @@
 """Kueue takes an admission away: the step stops, waits again, and finishes later."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from localcluster.cluster import Cluster
 from tests.stack.objects import (
     FLAVOR,
     PAUSED,
@@ -19,7 +16,7 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, conditions, eventually, is_suspended, reason_of
+from tests.stack.team import Team, conditions, eventually, ever_true, is_suspended
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
 MAX_EXEC = "kueue.x-k8s.io/max-exec-time-seconds"
@@ -35,18 +32,18 @@ def test_a_more_important_trainjob_preempts_the_running_step(team: Team) -> None
     team.cluster.apply([runtime, low, high])
     team.submit(trainjob("tune", team.namespace, team.label | _of_priority(low)))
     team.await_job("tune-model-initializer-0")
-    downloads = _uids(team, "tune-dataset-initializer-0", "tune-model-initializer-0")
+    downloads = team.uids("tune-dataset-initializer-0", "tune-model-initializer-0")
     urgent = step("train", gpus=8, run_for="3s")
     team.await_running("tune-node-0")
     team.submit(
         jobset("urgent", team.namespace, team.label | _of_priority(high), step("a"), _after(urgent))
     )
-    _await_evicted(team, "tune-node-0", "Preempted")
+    team.await_evicted("tune-node-0", "Preempted")
     team.await_running("urgent-train-0")
     assert is_suspended(team.one("jobs", "tune-node-0"))
     team.await_condition("jobsets", "urgent", "Completed")
     team.await_condition("trainjobs", "tune", "Complete")
-    assert _uids(team, *downloads) == downloads
+    assert team.uids(*downloads) == downloads
 
 
 def test_what_a_person_makes_inactive_only_a_person_makes_active(team: Team) -> None:
@@ -66,51 +63,12 @@ def test_what_a_person_makes_inactive_only_a_person_makes_active(team: Team) -> 
     team.await_condition("jobsets", "tune", "Completed")
 
 
-@pytest.fixture
-def pods_ready_in_time(cluster: Cluster) -> Iterator[None]:
-    """Kueue evicts what is not ready after three seconds, and tries again a second later."""
-    requeuing = {"timestamp": "Eviction", "backoffBaseSeconds": 1, "backoffMaxSeconds": 2}
-    wait = {"timeout": "3s", "recoveryTimeout": "3s", "requeuingStrategy": requeuing}
-    before = cluster.options.kueue_extra
-    cluster.configure_kueue(extra={**before, "waitForPodsReady": wait})
-    yield
-    cluster.configure_kueue(extra=before)
-
-
-@pytest.mark.usefixtures("pods_ready_in_time")
-def test_c28_a_step_that_is_not_ready_in_time_is_evicted_alone(
-    team: Team, node_label: Callable[[], None]
-) -> None:
-    """C28: a time-out evicts the one step that waits for a node; what is done stays done."""
-    waiting = step("train", gpus=8, run_for="1s")
-    waiting["template"]["spec"]["template"]["spec"]["nodeSelector"] = {team.namespace: "yes"}
-    team.submit(jobset("tune", team.namespace, team.label, step("a"), _after(waiting)))
-    _await_evicted(team, "tune-train-0", "PodsReadyTimeout")
-    first = _uids(team, "tune-a-0")
-    node_label()
-    team.await_condition("jobsets", "tune", "Completed")
-    assert _uids(team, "tune-a-0") == first
-    assert "Evicted" not in _ever(team.workload_of("tune-a-0"))
-    assert len(team.workloads()) == 2
-
-
-@pytest.fixture
-def node_label(cluster: Cluster, team: Team) -> Iterator[Callable[[], None]]:
-    """Gives one node the label that the team's pods select, when it is called."""
-
-    def label() -> None:
-        cluster.kubectl("label", "node", "gpu-0", f"{team.namespace}=yes")
-
-    yield label
-    cluster.kubectl("label", "node", "gpu-0", f"{team.namespace}-")
-
-
 def test_a_queue_that_is_drained_stops_the_step_until_it_opens_again(team: Team) -> None:
     """HoldAndDrain stops the running step, and the step goes on when the queue is open again."""
     _submit_training(team, run_for="2s")
     team.await_running("tune-train-0")
     _reconfigure(team, stopPolicy="HoldAndDrain")
-    _await_evicted(team, "tune-train-0", "ClusterQueueStopped")
+    team.await_evicted("tune-train-0", "ClusterQueueStopped")
     _await_stopped(team, "tune-train-0")
     _attempt(team, 0)
     assert is_suspended(team.one("jobs", "tune-train-0"))
@@ -129,7 +87,7 @@ def test_a_step_that_runs_too_long_is_stopped_for_good(team: Team) -> None:
     team.submit(trainjob("tune", team.namespace, team.label | {MAX_EXEC: "5"}))
     team.await_running("tune-node-0")
     reason = "DeactivatedDueToMaximumExecutionTimeExceeded"
-    workload = _await_evicted(team, "tune-node-0", reason)
+    workload = team.await_evicted("tune-node-0", reason)
     _await_stopped(team, "tune-node-0")
     _attempt(team, 0)
     assert workload["spec"]["maximumExecutionTimeSeconds"] == 5
@@ -137,7 +95,7 @@ def test_a_step_that_runs_too_long_is_stopped_for_good(team: Team) -> None:
     assert is_suspended(team.one("jobs", "tune-node-0"))
     assert {"Complete", "Failed"}.isdisjoint(conditions(team.one("trainjobs", "tune")))
     for download in ("tune-dataset-initializer-0", "tune-model-initializer-0"):
-        assert "Evicted" not in _ever(team.workload_of(download))
+        assert "Evicted" not in ever_true(team.workload_of(download))
 
 
 def test_a_flavors_node_selector_comes_with_the_start_and_goes_with_the_stop(team: Team) -> None:
@@ -238,14 +196,6 @@ def _reconfigure(team: Team, *, flavor: str = "default", **spec: Any) -> None:
     team.cluster.apply([queue])
 
 
-def _await_evicted(team: Team, job: str, reason: str) -> Object:
-    def look() -> Object | None:
-        workload = team.workload_of(job)
-        return workload if reason_of(workload, "Evicted") == reason else None
-
-    return eventually(look, f"{job} is evicted: {reason}")
-
-
 def _await_stopped(team: Team, job: str) -> None:
     """Suspended, without pods, and its quota given back."""
     eventually(lambda: is_suspended(team.one("jobs", job)), f"{job} is suspended")
@@ -275,12 +225,3 @@ def _node_selector(team: Team) -> dict[str, str]:
     template = team.one("jobs", "tune-train-0")["spec"]["template"]
     selector: dict[str, str] = template["spec"].get("nodeSelector") or {}
     return selector
-
-
-def _uids(team: Team, *jobs: str) -> dict[str, str]:
-    return {job: team.one("jobs", job)["metadata"]["uid"] for job in jobs}
-
-
-def _ever(workload: Object) -> set[str]:
-    """Conditions that are or were true."""
-    return {condition["type"] for condition in workload["status"]["conditions"]}

@@ -67,7 +67,10 @@ def test_c29_restarts_that_are_used_up_leave_nothing_running(team: Team) -> None
     team.await_condition("jobsets", "tune", "Failed")
     assert _created(team) == 4
     eventually(lambda: len(team.workloads()) == 2, "the Workloads of the last round alone")
-    assert reason_of(team.workload_of("tune-train-0"), "Finished") == "Failed"
+    eventually(
+        lambda: reason_of(team.workload_of("tune-train-0"), "Finished") == "Failed",
+        "the Workload of the failed step has failed",
+    )
     eventually(lambda: team.reserved() == 0, "no quota is reserved")
 
 

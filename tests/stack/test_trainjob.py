@@ -62,7 +62,7 @@ def test_c05_the_queue_leaves_the_parents_and_reaches_every_step(team: Team) -> 
 
 def test_c05_another_gpu_job_runs_while_a_trainjob_downloads(team: Team) -> None:
     """C05: GPUs that would stand reserved for a download do another team member's work."""
-    _with_runtime(team, download="6s")
+    _with_runtime(team, download="15s")
     other = job("other", team.namespace, team.label)
     other["spec"]["template"]["spec"]["containers"][0]["resources"] = {
         "requests": {GPU: "8"},
@@ -148,7 +148,7 @@ def test_c09_trainers_own_re_apply_leaves_the_steps_as_they_were(team: Team) -> 
     """C09: Trainer applies the JobSet again at pause and resume; our labels stay."""
     _with_runtime(team, train="4s")
     team.submit(trainjob("tune", team.namespace, team.label))
-    team.await_condition("workloads.kueue.x-k8s.io", _name(team, "tune-node-0"), "PodsReady")
+    team.await_running("tune-node-0")
     steps = team.one("jobsets", "tune")["spec"]["replicatedJobs"]
     _suspend(team, "tune", True)
     eventually(lambda: team.one("jobsets", "tune")["spec"]["suspend"], "the JobSet is suspended")
@@ -182,11 +182,6 @@ def _suspend(team: Team, name: str, value: bool) -> None:  # noqa: FBT001
         *("patch", "trainjob", name, "-n", team.namespace, "--type=merge", "-p", patch),
         user="alice",
     )
-
-
-def _name(team: Team, job_name: str) -> str:
-    name: str = team.workload_of(job_name)["metadata"]["name"]
-    return name
 
 
 def _labels(steps: list[dict[str, dict[str, dict[str, object]]]]) -> list[object]:
