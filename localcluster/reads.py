@@ -1,17 +1,14 @@
 """Reads over one open connection: tests look many times a second, a kubectl each costs 60 ms."""
 
-import ssl
 import weakref
 from pathlib import Path
 from typing import Any
 
 import httpx
-import yaml
 
+from localcluster.connection import arguments
 from localcluster.errors import KubectlError
 from localcluster.manifests import Object
-
-PATIENCE_SECONDS = 10.0
 
 _KUEUE = "apis/kueue.x-k8s.io/v1beta2"
 _TRAINER = "apis/trainer.kubeflow.org/v1alpha1"
@@ -31,15 +28,7 @@ class Reads:
     """GETs as the user of a kubeconfig, for the kinds of ROOTS."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        config = yaml.safe_load(kubeconfig.read_text())
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        self._http = httpx.Client(
-            base_url=cluster["server"],
-            headers={"Authorization": f"Bearer {user['token']}"},
-            verify=ssl.create_default_context(cafile=cluster["certificate-authority"]),
-            timeout=PATIENCE_SECONDS,
-            trust_env=False,
-        )
+        self._http = httpx.Client(**arguments(kubeconfig))
         weakref.finalize(self, self._http.close)
 
     def get(self, kind: str, name: str | None, namespace: str | None) -> Object:

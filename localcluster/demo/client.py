@@ -3,34 +3,22 @@
 kubectl would do, but starting it costs more than the answer, on a machine that is busy enough.
 """
 
-import ssl
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
-import yaml
 
+from localcluster.connection import arguments
 from localcluster.demo.errors import DemoFailed
 from localcluster.manifests import Object
-
-PATIENCE_SECONDS = 10.0
 
 
 class Client:
     """The API server, as the user of a kubeconfig that `identity` wrote."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        config = yaml.safe_load(kubeconfig.read_text())
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        self._http = httpx.Client(
-            base_url=cluster["server"],
-            headers={"Authorization": f"Bearer {user['token']}"},
-            verify=ssl.create_default_context(cafile=cluster["certificate-authority"]),
-            timeout=PATIENCE_SECONDS,
-            # A proxy from the environment can't reach loopback.
-            trust_env=False,
-        )
+        self._http = httpx.Client(**arguments(kubeconfig))
 
     def list(self, version: str, plural: str, namespace: str) -> list[Object]:
         """All objects of a kind in the namespace, as the API server's own cache has them."""

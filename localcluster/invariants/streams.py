@@ -2,15 +2,14 @@
 
 import asyncio
 import json
-import ssl
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
-import yaml
 
+from localcluster.connection import arguments
 from localcluster.invariants.judge import Kind
 from localcluster.manifests import Object
 
@@ -123,13 +122,4 @@ class Stream:
 
 def client(kubeconfig: Path) -> httpx.AsyncClient:
     """The API server, as the user of a kubeconfig that `identity` wrote."""
-    config = yaml.safe_load(kubeconfig.read_text())
-    cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-    return httpx.AsyncClient(
-        base_url=cluster["server"],
-        headers={"Authorization": f"Bearer {user['token']}"},
-        verify=ssl.create_default_context(cafile=cluster["certificate-authority"]),
-        timeout=PATIENCE_SECONDS,
-        # A proxy from the environment can't reach loopback.
-        trust_env=False,
-    )
+    return httpx.AsyncClient(**arguments(kubeconfig))
