@@ -40,6 +40,12 @@ class Telemetry:
             buckets=BUCKETS,
             registry=self.registry,
         )
+        self._misses = Counter(
+            "kueue_steps_lookup_failures",
+            "Reads of the cluster for a review that failed, so that a rule took the safe way.",
+            ("resource",),
+            registry=self.registry,
+        )
         Gauge(
             "kueue_steps_build_info", "The version that runs.", ("version",), registry=self.registry
         ).labels(__version__).set(1)
@@ -80,6 +86,7 @@ class Telemetry:
 
     def unreadable(self, key: Key, why: str) -> None:
         """A look-up failed, and a rule took the safe way."""
+        self._misses.labels(key.plural).inc()
         self._log.warning(
             "look-up failed", plural=key.plural, namespace=key.namespace, name=key.name, why=why
         )

@@ -5,6 +5,7 @@ import pytest
 
 from webhook.http.app import operations_app
 from webhook.rules import review as reviews
+from webhook.rules.facts import Key
 from webhook.rules.reasons import Reason
 from webhook.rules.review import Request, Resource
 from webhook.rules.verdict import Verdict
@@ -50,3 +51,11 @@ async def test_each_review_is_counted_by_decision_and_reason() -> None:
         'reason="Started",resource="jobs"} 1.0'
     ) in text
     assert 'kueue_steps_build_info{version="' in text
+
+
+async def test_failed_look_ups_are_counted_by_resource() -> None:
+    """An administrator sees that rules took the safe way, and for want of which object."""
+    telemetry = Telemetry()
+    telemetry.unreadable(Key("", "v1", "configmaps", "kueue-manager-config", "ns"), "403")
+    text = (await _get("/metrics", [], telemetry)).text
+    assert 'kueue_steps_lookup_failures_total{resource="configmaps"} 1.0' in text

@@ -1,5 +1,6 @@
 """What Kueue's own objects change about the decision between step and whole (design 5)."""
 
+import copy
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import yaml
 
 from tests.rules.factories import (
     RUNTIME_KEY,
+    Obj,
     Q,
     S,
     cases,
@@ -192,3 +194,36 @@ def test_a_second_call_of_one_create_keeps_the_record() -> None:
     again = stored_trainjob()
     decision = decide(create(again), {LOCAL_QUEUE: Unreadable("timeout")})
     assert decision.patch is None
+
+
+def defaulted(parent: Obj) -> Obj:
+    """What Kueue's webhook makes of a parent where a LocalQueue named default exists."""
+    after = copy.deepcopy(parent)
+    labels = after["metadata"].setdefault("labels", {})
+    labels.setdefault(Q, "default")
+    after["spec"]["suspend"] = True
+    return after
+
+
+PARENTS: dict[str, Obj] = {
+    "a labelled TrainJob": trainjob(),
+    "an unlabelled TrainJob": trainjob({}),
+    "a labelled JobSet": user_jobset({Q: "gpu-q"}),
+    "an unlabelled JobSet": user_jobset({}),
+}
+
+
+@cases(PARENTS)
+@pytest.mark.parametrize("first", ["us", "Kueue"])
+def test_c32_with_kueues_defaulting_in_between_a_third_call_has_no_patch(
+    first: str, case: Obj
+) -> None:
+    """C32: before or after Kueue, the end is stepped, un-suspended, without Kueue's label."""
+    facts: dict[Key, Answer] = {RUNTIME_KEY: Found(runtime())}
+    submitted = decide(create(case), facts).stored if first == "us" else case
+    second = decide(create(defaulted(submitted)), facts)
+    labels = second.stored["metadata"]["labels"]
+    assert labels[S] == (case["metadata"].get("labels") or {}).get(Q, "default")
+    assert Q not in labels
+    assert second.stored["spec"]["suspend"] is False
+    assert decide(create(second.stored), facts).patch is None

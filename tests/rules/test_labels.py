@@ -114,3 +114,16 @@ def test_a_changed_priority_is_left_to_kueue_on_update() -> None:
     old = stored_trainjob({S: "gpu-q", PRIORITY: "low"})
     for value in ("high", "Bad_Class", None):
         assert decide(update(labelled(old, {PRIORITY: value}), old)).patch is None
+
+
+@pytest.mark.parametrize(("key", "value"), [(MAX_EXEC, "2h"), (PRIORITY, "Not_A_Name")])
+def test_a_bad_value_is_denied_when_an_update_brings_it(key: str, value: str) -> None:
+    """C17: what a create would refuse can't come in by an update either."""
+    stored = stored_trainjob()
+    _assert_denied(decide(update(labelled(stored, {key: value}), stored)), key)
+
+
+def test_a_bad_value_that_is_stored_already_blocks_nothing() -> None:
+    """An object from before a rule was made can still be updated and finished."""
+    stored = labelled(stored_trainjob(), {MAX_EXEC: "2h"})
+    assert decide(update(stored, stored)).allowed

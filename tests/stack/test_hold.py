@@ -12,26 +12,30 @@ import pytest
 from tests.stack.objects import Object, cluster_queue, jobset, step
 from tests.stack.team import Team, conditions, eventually
 
-TOLERATIONS: dict[str, list[Object]] = {
-    "no tolerations": [],
-    "one toleration": [{"key": "a", "operator": "Exists"}],
-    "six tolerations": [
-        {"key": f"k{n}", "operator": "Exists", "effect": "NoExecute"}
-        | ({"tolerationSeconds": 60 * n} if n % 2 else {})
-        for n in range(6)
-    ],
+TEMPLATES: dict[str, Object] = {
+    "no tolerations": {},
+    "one toleration": {"tolerations": [{"key": "a", "operator": "Exists"}]},
+    "six tolerations": {
+        "tolerations": [
+            {"key": f"k{n}", "operator": "Exists", "effect": "NoExecute"}
+            | ({"tolerationSeconds": 60 * n} if n % 2 else {})
+            for n in range(6)
+        ]
+    },
+    "scheduling gates": {"schedulingGates": [{"name": "a.example/1"}, {"name": "a.example/2"}]},
+    "a node selector": {"nodeSelector": {"pool": "gpu", "kubernetes.io/hostname": "gpu-0"}},
 }
 RECONCILES = 20
 
 
-@pytest.mark.parametrize("tolerations", TOLERATIONS.values(), ids=TOLERATIONS.keys())
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES.keys())
 def test_c01_a_held_job_is_not_written_by_jobsets_attempts(
-    new_team: Callable[..., Team], tolerations: list[Object]
+    new_team: Callable[..., Team], template: Object
 ) -> None:
     """C01: over twenty reconciles of JobSet, a Job without room in its queue does not change."""
     team = new_team(gpus=1)
     waiting = step("train", gpus=8)
-    waiting["template"]["spec"]["template"]["spec"]["tolerations"] = tolerations
+    waiting["template"]["spec"]["template"]["spec"] |= template
     team.submit(jobset("wait", team.namespace, team.label, step("a"), _after(waiting)))
     held = _settled(team, "wait-train-0")
     before = len(team.writes("jobs", "update"))

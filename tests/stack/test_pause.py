@@ -139,6 +139,31 @@ def test_c03_a_parent_that_is_paused_before_any_job_exists(
     team.await_condition(kind, "work", DONE[kind])
 
 
+def test_changes_that_are_made_during_a_pause_reach_the_job(team: Team) -> None:
+    """Labels, node selector and tolerations that come through runtimePatches are not held back."""
+    _trainjob(team)
+    eventually(lambda: _running(team), "the training pod runs")
+    suspend(team, "trainjob", True)
+    eventually(lambda: not _pods(team), "pods gone")
+    toleration = {"key": "spot", "operator": "Exists", "effect": "NoSchedule"}
+    pod = {"nodeSelector": {"pool": "gpu"}, "tolerations": [toleration]}
+    template = {"metadata": {"labels": {"attempt": "two"}}, "spec": pod}
+    node = {"name": "node", "template": {"spec": {"template": template}}}
+    runtime = {"template": {"spec": {"replicatedJobs": [node]}}}
+    entry = {"manager": "example.com/test", "trainingRuntimeSpec": runtime}
+    patch = json.dumps([{"op": "add", "path": "/spec/runtimePatches/-", "value": entry}])
+    team.cluster.kubectl(
+        *("patch", "trainjob", "work", "-n", team.namespace, "--type=json", "-p", patch),
+        user="alice",
+    )
+    suspend(team, "trainjob", False)
+    team.await_condition("trainjob", "work", "Complete")
+    stored = team.one("jobs", "work-node-0")["spec"]["template"]
+    assert stored["metadata"]["labels"]["attempt"] == "two"
+    assert stored["spec"]["nodeSelector"]["pool"] == "gpu"
+    assert stored["spec"]["tolerations"] == [toleration]
+
+
 def test_the_shipped_torchtune_runtime_can_be_paused(team: Team) -> None:
     """Trainer's re-apply of its torchtune runtime passes JobSet's immutability at each resume."""
     team.submit(

@@ -8,8 +8,6 @@ import pytest
 
 from localcluster.cluster import Cluster
 from tests.stack.objects import (
-    QUEUE,
-    STEP_QUEUE,
     Object,
     jobset,
     named,
@@ -182,23 +180,3 @@ def test_a_step_that_there_is_not_is_refused_with_those_that_there_are(team: Tea
     with pytest.raises(subprocess.CalledProcessError) as refusal:
         submitted(team, wrong)
     assert "there is no step 'c'; the steps are a, b" in refusal.value.stderr
-
-
-@pytest.mark.parametrize("labelled", [True, False], ids=["labelled", "unlabelled"])
-def test_a_default_queue_ends_like_any_other(
-    team: Team, cluster: Cluster, *, labelled: bool
-) -> None:
-    """With a LocalQueue `default`, labelled and unlabelled parents are stepped, without Q."""
-    queue = named("LocalQueue", "kueue.x-k8s.io/v1beta2", "default", team.namespace)
-    queue["spec"] = {"clusterQueue": team.namespace}
-    cluster.apply([queue])
-    labels = team.label if labelled else {}
-    submitted(team, jobset("work", team.namespace, labels, step("a"), step("b", "a", gpus=1)))
-    stored = team.one("jobsets", "work")
-    assert stored["metadata"]["labels"] == {STEP_QUEUE: "gpu" if labelled else "default"}
-    assert not stored["spec"].get("suspend")
-    team.await_condition("jobsets", "work", "Completed")
-    assert {job["metadata"]["labels"][QUEUE] for job in team.all("jobs")} == {
-        "gpu" if labelled else "default"
-    }
-    assert len(team.workloads()) == 2

@@ -41,6 +41,16 @@ def is_queue_name(value: str) -> bool:
     return len(value) <= LABEL_LENGTH and _SUBDOMAIN.fullmatch(value) is not None
 
 
+def check_changed(new: Metadata, old: Metadata) -> None:
+    """Denied where an update brings in a value that Kueue would not take."""
+    changed = {
+        key: new.label(key)
+        for key in (names.PRIORITY_CLASS, names.MAX_EXEC_TIME)
+        if new.label(key) != old.label(key)
+    }
+    check_carried(Metadata().labelled(changed))
+
+
 def check_carried(metadata: Metadata) -> None:
     """Denied where a label that goes to the steps has a value that Kueue would not take."""
     for key in (names.QUEUE, names.STEP_QUEUE):

@@ -9,7 +9,7 @@ from typing import Final
 
 from webhook.rules import names, scope
 from webhook.rules.errors import Denied
-from webhook.rules.labels import LABEL_LENGTH, label_path
+from webhook.rules.labels import LABEL_LENGTH, check_changed, label_path
 from webhook.rules.objects import Flag, Head, Metadata, ReplicatedJob
 from webhook.rules.reasons import Reason
 from webhook.rules.review import Operation, Request
@@ -58,8 +58,9 @@ def remembered(metadata: Metadata, suspended: Flag) -> Metadata:
 def kept(new: Metadata, old: Metadata) -> Metadata:
     """The metadata of an update of a stepped parent: our label and record stand as they were.
 
-    Denied where the update sets another queue.
+    Denied where the update sets another queue, or a value that Kueue would not take.
     """
+    check_changed(new, old)
     queue, asked = old.label(names.STEP_QUEUE) or "", new.label(names.QUEUE)
     if asked is not None and asked != queue:
         raise _queue_changed(queue, asked)
