@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from localcluster.errors import KubectlError
 from tests.stack.objects import (
     GPU,
     PAUSED,
@@ -152,10 +153,7 @@ def test_changes_that_are_made_during_a_pause_reach_the_job(team: Team) -> None:
     runtime = {"template": {"spec": {"replicatedJobs": [node]}}}
     entry = {"manager": "example.com/test", "trainingRuntimeSpec": runtime}
     patch = json.dumps([{"op": "add", "path": "/spec/runtimePatches/-", "value": entry}])
-    team.cluster.kubectl(
-        *("patch", "trainjob", "work", "-n", team.namespace, "--type=json", "-p", patch),
-        user="alice",
-    )
+    eventually(lambda: _is_patched(team, patch), "Trainer sees that no pod is active")
     suspend(team, "trainjob", False)
     team.await_condition("trainjob", "work", "Complete")
     stored = team.one("jobs", "work-node-0")["spec"]["template"]
@@ -189,6 +187,18 @@ def test_deleting_a_paused_parent_leaves_nothing_behind(
     eventually(
         lambda: not [*team.all("jobs"), *team.all("pods"), *team.workloads()], "nothing is left"
     )
+
+
+def _is_patched(team: Team, patch: str) -> bool:
+    """Trainer refuses changes until the JobSet's status shows that nothing is active."""
+    command = ("patch", "trainjob", "work", "-n", team.namespace, "--type=json", "-p", patch)
+    try:
+        team.cluster.kubectl(*command, user="alice")
+    except KubectlError as error:
+        if "still active" in error.stderr:
+            return False
+        raise
+    return True
 
 
 def suspend(team: Team, kind: str, value: bool) -> None:  # noqa: FBT001

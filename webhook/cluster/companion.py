@@ -53,6 +53,8 @@ class Companion:
         self._pauses = Pauses()
         self._waiting: asyncio.Queue[str] = asyncio.Queue()
         self._queued: set[str] = set()
+        self._at_work: str | None = None
+        self._stirred = False
 
     async def run(self) -> None:
         """Works until it is cancelled."""
@@ -71,23 +73,32 @@ class Companion:
                 self._ask(uid)
 
     def _ask(self, uid: str) -> None:
-        if uid not in self._queued and self._pauses.due(uid):
+        if uid == self._at_work:
+            self._stirred = True
+        elif uid not in self._queued and self._pauses.due(uid):
             self._queued.add(uid)
             self._waiting.put_nowait(uid)
 
     async def _write(self) -> None:
         while True:
-            uid = await self._waiting.get()
+            self._at_work, self._stirred = await self._waiting.get(), False
+            uid = self._at_work
             self._queued.discard(uid)
+            await self._settle(uid)
+            self._at_work = None
+            if self._stirred:
+                self._ask(uid)
+
+    async def _settle(self, uid: str) -> None:
+        try:
             if due := self._pauses.due(uid):
-                try:
-                    await self._switch(*due)
-                except ApiException as error:
-                    # The object is gone, or changed meanwhile: its event asks again.
-                    if error.status not in {NOT_FOUND, CONFLICT}:
-                        self._try_later(uid, f"{error.status} {error.reason}")
-                except (ClientError, OSError, TimeoutError) as error:
-                    self._try_later(uid, str(error))
+                await self._switch(*due)
+        except ApiException as error:
+            # The object is gone, or changed meanwhile: its event asks again.
+            if error.status not in {NOT_FOUND, CONFLICT}:
+                self._try_later(uid, f"{error.status} {error.reason}")
+        except (ClientError, OSError, TimeoutError) as error:
+            self._try_later(uid, str(error))
 
     def _try_later(self, uid: str, why: str) -> None:
         """Queues the Job again after a while; until then its events don't."""
