@@ -9,16 +9,18 @@ import pytest
 from localcluster.cluster import Cluster
 from tests.stack.objects import (
     Object,
+    cluster_queue,
     jobset,
     named,
     step,
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, eventually
+from tests.stack.team import Team
 
 GROUP = "kueue.x-k8s.io/podset-group-name"
 MODE = "kueue-steps.io/mode"
+HOSTNAME = "kubernetes.io/hostname"
 
 
 def submitted(team: Team, item: Object) -> str:
@@ -37,7 +39,7 @@ def submitted(team: Team, item: Object) -> str:
 def _grouped(name: str) -> Object:
     grouped = step(name)
     annotations = grouped["template"]["spec"]["template"]["metadata"]["annotations"]
-    annotations |= {GROUP: "gang", "kueue.x-k8s.io/podset-required-topology": "rack"}
+    annotations |= {GROUP: "gang", "kueue.x-k8s.io/podset-required-topology": HOSTNAME}
     return grouped
 
 
@@ -76,18 +78,36 @@ def test_c31_a_gang_is_admitted_as_one_workload(
 
 
 def test_c31_a_podset_group_stays_together(team: Team) -> None:
-    """C31: pods that Kueue is to place together are left to one Workload with both pod sets."""
+    """C31: pods that Kueue is to place together are one Workload, placed together, and finish."""
+    _place_by_topology(team)
     gang = jobset(
         "gang", team.namespace, team.label, step("data"), _grouped("leader"), _grouped("worker")
     )
     said = submitted(team, gang)
     assert "Warning: admitted whole, since steps share a podset group" in said
     assert team.one("jobsets", "gang")["metadata"]["labels"] == team.label
-    (workload,) = eventually(team.workloads, "the Workload")
+    team.await_condition("jobsets", "gang", "Completed")
+    (workload,) = team.workloads()
     groups = [
         p.get("topologyRequest", {}).get("podSetGroupName") for p in workload["spec"]["podSets"]
     ]
     assert groups == [None, "gang", "gang"]
+    nodes = {
+        pod["spec"]["nodeName"] for pod in team.all("pods") if "data" not in pod["metadata"]["name"]
+    }
+    assert len(nodes) == 1
+
+
+def _place_by_topology(team: Team) -> None:
+    """The team's queue gets a flavor whose nodes Kueue knows one by one."""
+    name = team.namespace
+    topology = named("Topology", "kueue.x-k8s.io/v1beta2", name, None)
+    topology["spec"] = {"levels": [{"nodeLabel": HOSTNAME}]}
+    flavor = named("ResourceFlavor", "kueue.x-k8s.io/v1beta2", name, None)
+    flavor["spec"] = {"nodeLabels": {"pool": "gpu"}, "topologyName": name}
+    queue = cluster_queue(name)
+    queue["spec"]["resourceGroups"][0]["flavors"][0]["name"] = name
+    team.cluster.apply([topology, flavor, queue])
 
 
 def test_a_single_step_is_left_whole_without_a_word(team: Team) -> None:
