@@ -7,13 +7,16 @@ from pathlib import Path
 
 import structlog
 
-from webhook.cluster.companion import Companion
+from webhook.cluster.companion import accompany
 from webhook.cluster.connection import connected
 from webhook.cluster.reader import ClusterReader
 from webhook.http.admission import Admission
 from webhook.http.app import admission_app, operations_app
 from webhook.http.listener import Listener
 from webhook.http.tls import server_context
+from webhook.rules import kueue
+from webhook.rules.facts import Reader
+from webhook.rules.policy import Policy
 from webhook.settings import Configuration
 from webhook.telemetry import Telemetry
 
@@ -47,17 +50,32 @@ async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
             settings.host,
             settings.operations_port,
         )
+        await _report_kueue(reader, configuration.policy)
         _on_signals(draining)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(reviews.run_until_stopped())
             tasks.create_task(operations.run_until_stopped())
-            companion = tasks.create_task(Companion(api, telemetry).run())
+            companion = tasks.create_task(accompany(api, telemetry))
             log.info("serving", port=reviews.port, operations_port=operations.port)
             await draining.wait()
             log.info("draining")
             companion.cancel()
             reviews.stop()
             operations.stop()
+
+
+async def _report_kueue(reader: Reader, policy: Policy) -> None:
+    """Says in the log how Kueue is set up, and if stepping can't work with it."""
+    key = kueue.configuration_key(policy)
+    settings = kueue.settings("default", {key: await reader.read(key)}, policy)
+    say = structlog.get_logger("kueue_steps")
+    tell = say.info if settings.admits_steps else say.warning
+    tell(
+        "kueue",
+        frameworks=sorted(settings.frameworks),
+        manages_without_queue_name=settings.manages_without_queue_name,
+        stepping_works=settings.admits_steps,
+    )
 
 
 def _on_signals(stop: asyncio.Event) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_settings import (
     BaseSettings,
@@ -45,7 +45,7 @@ class ControllersSection(_Section):
     """Exact user names of the controllers whose writes are told apart."""
 
     kueue: tuple[str, ...] = (names.KUEUE_USER,)
-    job_set: tuple[str, ...] = (names.JOBSET_USER,)
+    job_set: tuple[str, ...] = tuple(sorted(names.JOBSET_USERS))
 
 
 class KueueSection(_Section):
@@ -53,8 +53,14 @@ class KueueSection(_Section):
 
     namespace: str = "kueue-system"
     config_map: str = "kueue-manager-config"
-    frameworks: frozenset[str] | None = None
+    frameworks: frozenset[str] | None = Field(default=None, min_length=1)
     manage_jobs_without_queue_name: bool | None = None
+
+    @model_validator(mode="after")
+    def _said_together(self) -> "KueueSection":
+        if (self.frameworks is None) != (self.manage_jobs_without_queue_name is None):
+            raise ValueError("frameworks and manageJobsWithoutQueueName are set together or not")
+        return self
 
 
 class ServerSection(_Section):
@@ -68,9 +74,9 @@ class ServerSection(_Section):
 
 
 class LookupsSection(_Section):
-    """Reads of the API server while a review waits."""
+    """Reads of the API server while a review waits: up to four, one after another, in 5 s."""
 
-    timeout_seconds: float = Field(default=1.0, gt=0, le=4)
+    timeout_seconds: float = Field(default=1.0, gt=0, le=1)
     cache_seconds: float = Field(default=10.0, ge=0)
 
 
@@ -126,12 +132,9 @@ class Configuration(BaseSettings):
     @property
     def _kueue(self) -> Kueue | None:
         said = self.kueue
-        if said.frameworks is None and said.manage_jobs_without_queue_name is None:
+        if said.frameworks is None:
             return None
-        return Kueue(
-            frameworks=said.frameworks or Kueue().frameworks,
-            manages_without_queue_name=bool(said.manage_jobs_without_queue_name),
-        )
+        return Kueue(said.frameworks, bool(said.manage_jobs_without_queue_name))
 
 
 def load(path: Path | None) -> Configuration:

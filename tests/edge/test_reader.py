@@ -141,3 +141,14 @@ async def test_a_jobset_whose_owner_cannot_be_read_is_denied_in_time(
     assert response["allowed"] is False
     assert "could not be read" in response["status"]["message"]
     assert [key for key, _ in reports.misses] == [TRAINJOB]
+
+
+@pytest.mark.parametrize(
+    "name", ["../../other/trainingruntimes/x", "a?watch=1", "%2e%2e", "a/b", ""]
+)
+async def test_a_name_never_leads_to_another_path(
+    reader: ClusterReader, api: Api, name: str
+) -> None:
+    """What can't be an object's name is absent without a call (design 10)."""
+    assert await reader.read(trainer_key("trainingruntimes", name, "team-a")) == Absent()
+    assert api.calls == []

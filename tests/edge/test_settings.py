@@ -47,6 +47,11 @@ UNUSABLE = {
     "an unknown key in a section": ("log: {levl: info}\n", "log.levl: unknown key"),
     "a value that is none of the known": ("mode: {default: maybe}\n", "mode.default: "),
     "a port that is no port": ("server: {port: 70000}\n", "server.port: "),
+    "half of what is said about Kueue": (
+        "kueue: {frameworks: [batch/job]}\n",
+        "frameworks and manageJobsWithoutQueueName are set together",
+    ),
+    "a bound that API servers would not wait for": ("lookups: {timeoutSeconds: 4}\n", "lookups."),
     "a list": ("- a\n", "can't be read as YAML"),
     "no YAML": ("a: [\n", "can't be read as YAML"),
 }

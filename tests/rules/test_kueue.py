@@ -12,14 +12,19 @@ from tests.rules.factories import (
     Q,
     S,
     cases,
+    changed,
+    owner,
+    owner_facts,
     runtime,
+    stored_jobset,
     stored_trainjob,
+    trainer_jobset,
     trainjob,
     user_jobset,
 )
-from tests.rules.reviews import Decision, create, decide
+from tests.rules.reviews import Decision, create, decide, update
 from webhook.rules.facts import Absent, Answer, Found, Key, Unreadable
-from webhook.rules.policy import Kueue, Policy
+from webhook.rules.policy import Kueue, Mode, Policy
 
 CONFIG_MAP = Key("", "v1", "configmaps", "kueue-manager-config", "kueue-system")
 NAMESPACE = Key("", "v1", "namespaces", "team-a")
@@ -227,3 +232,41 @@ def test_c32_with_kueues_defaulting_in_between_a_third_call_has_no_patch(
     assert Q not in labels
     assert second.stored["spec"]["suspend"] is False
     assert decide(create(second.stored), facts).patch is None
+
+
+def test_a_jobset_of_a_trainjob_that_is_not_to_be_stepped_is_denied() -> None:
+    """Our label alone, put on a TrainJob by hand, makes nobody step what can't be stepped."""
+    facts = {**owner_facts(), **configured(integrations={"frameworks": FRAMEWORKS[1:]})}
+    decision = decide(create(trainer_jobset()), facts)
+    assert decision.code == 403
+    assert "is not to be stepped (WholeSteppingImpossible)" in decision.message
+
+
+def test_our_label_on_a_trainjob_does_not_beat_the_administrator_at_its_jobset() -> None:
+    """Where the override is forbidden, a JobSet whose TrainJob carries our label is judged."""
+    policy = Policy(default_mode=Mode.WHOLE, allow_mode_override=False)
+    assert decide(create(trainer_jobset()), owner_facts(), policy).code == 403
+
+
+def test_a_warning_names_the_annotation_only_where_it_counts() -> None:
+    """With the override forbidden, nobody is sent to an annotation that is ignored."""
+    (warning,) = ganging({}, Policy(allow_mode_override=False)).warnings
+    assert "kueue-steps.io/mode" not in warning
+
+
+def test_a_trainjob_of_another_owner_belongs_to_it() -> None:
+    """C13: Kueue would take the AppWrapper for the manager of the Jobs, so nothing is moved."""
+    owned = trainjob()
+    owned["metadata"]["ownerReferences"] = [
+        owner("AppWrapper", "a", "u", "workload.codeflare.dev/v1")
+    ]
+    assert decide(create(owned), {RUNTIME_KEY: Found(runtime())}).patch is None
+
+
+def test_a_runtimes_own_queue_on_its_jobset_is_taken_off_at_each_apply() -> None:
+    """Trainer copies the runtime's labels to the JobSet; that must not block a pause."""
+    stored = stored_jobset(trainer_jobset())
+    applied = changed(stored, {"metadata": {"labels": {Q: "runtime-q"}}, "spec": {"suspend": True}})
+    decision = decide(update(applied, stored))
+    assert decision.allowed
+    assert decision.stored == changed(stored, {"spec": {"suspend": True}})

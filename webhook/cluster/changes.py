@@ -19,6 +19,7 @@ from kubernetes.aio.client.exceptions import ApiException
 from webhook.rules.objects import Flag, Metadata, View
 
 WATCH_SECONDS: Final = 300
+GRACE_SECONDS: Final = 30
 LIST_LIMIT: Final = 500
 LONGEST_PAUSE: Final = 10.0
 
@@ -150,6 +151,8 @@ class Changes:
             resource_version=version,
             timeout_seconds=WATCH_SECONDS,
             allow_watch_bookmarks=True,
+            # The server ends the watch; the client's own limit of five minutes would come first.
+            _request_timeout=float(WATCH_SECONDS + GRACE_SECONDS),
         )
         async with response:
             async for line in _lines(response.content):

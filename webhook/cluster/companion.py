@@ -127,6 +127,16 @@ class Companion:
         )
 
 
+async def accompany(api: client.ApiClient, witness: Witness) -> None:
+    """Runs a companion until cancelled, and a new one after a bug: reviews go on meanwhile."""
+    while True:
+        try:
+            await Companion(api, witness).run()
+        except Exception as error:  # noqa: BLE001 - reviews must not end with the companion
+            witness.companion_lost("companion", repr(error))
+            await asyncio.sleep(RETRY_SECONDS)
+
+
 def _patch(action: Action, version: str) -> dict[str, Any]:
     paused = action is Action.DEACTIVATE
     mark = {names.PAUSED: "true" if paused else None}

@@ -120,7 +120,7 @@ def still_applies(action: Action, stored: Mapping[str, Any]) -> bool:
 
 
 def _is_finished(workload: Mapping[str, Any]) -> bool:
-    conditions = workload.get("status", {}).get("conditions", [])
+    conditions = (workload.get("status") or {}).get("conditions") or []
     return any(c["type"] == "Finished" and c["status"] == "True" for c in conditions)
 
 

@@ -9,6 +9,7 @@ from aiohttp import ClientError
 from kubernetes.aio import client
 
 from webhook.rules.facts import Absent, Answer, Found, Key, Unreadable
+from webhook.rules.labels import is_object_name
 
 LIVE: Final = frozenset({"trainjobs"})
 """Never from the cache: a TrainJob's uid is what a JobSet's owner is checked by."""
@@ -33,6 +34,8 @@ class ClusterReader:
 
     async def read(self, key: Key) -> Answer:
         """The answer for one key, within the time-out."""
+        if not is_object_name(key.name):
+            return Absent()  # Nor may it lead to another path.
         if (cached := self._cached(key)) is not None:
             return cached
         answer = await self._fetch(key)
@@ -53,7 +56,10 @@ class ClusterReader:
             return Absent()
         if response.status != OK:
             return Unreadable(f"the API server answered {response.status} {response.reason}")
-        return Found(msgspec.json.decode(content))
+        try:
+            return Found(msgspec.json.decode(content))
+        except msgspec.DecodeError as error:
+            return Unreadable(f"the API server's answer is no JSON: {error}")
 
     async def _get(self, key: Key) -> Any:
         call = await self._api.param_serialize(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from webhook.rules import immutable, labels, names, parents, queues, scope, stepping
 from webhook.rules.errors import Denied
 from webhook.rules.facts import Facts, Key, found, trainer_key
+from webhook.rules.labels import label_path
 from webhook.rules.objects import Flag, Head, JobSet, Metadata, OwnerReference, ReplicatedJob
 from webhook.rules.policy import Policy
 from webhook.rules.reasons import Reason
@@ -28,7 +29,12 @@ def needs(request: Request, facts: Facts, policy: Policy) -> tuple[Key, ...]:
         return ()
     jobset = request.new(JobSet)
     if owner := jobset.metadata.controller:
-        return (trainer_key(TRAINJOBS, owner.name, request.namespace),)
+        key = trainer_key(TRAINJOBS, owner.name, request.namespace)
+        trainjob = found(facts, key, Head)
+        if trainjob is None or not scope.is_stepped(trainjob.metadata):
+            return (key,)
+        inherited = Submission(trainjob.metadata, jobset.spec or None, request.namespace)
+        return (key, *inherited.needs(facts, policy))
     return _submission(jobset, request.namespace).needs(facts, policy)
 
 
@@ -40,7 +46,8 @@ def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
     if request.operation is Operation.UPDATE:
         return _updated(jobset, request.old(JobSet))
     if owner := jobset.metadata.controller:
-        return _created_by(_live_owner(owner, facts, request.namespace), jobset)
+        parent = _live_owner(owner, facts, request.namespace)
+        return _created_by(parent, jobset, request.namespace, facts, policy)
     return _created_alone(jobset, _submission(jobset, request.namespace), facts, policy)
 
 
@@ -94,10 +101,24 @@ def _created_alone(jobset: JobSet, submission: Submission, facts: Facts, policy:
     return Verdict(choice.reason, jobset, stepped, warnings)
 
 
-def _created_by(parent: Metadata, jobset: JobSet) -> Verdict:
+def _created_by(
+    parent: Metadata, jobset: JobSet, namespace: str, facts: Facts, policy: Policy
+) -> Verdict:
     queue = parent.label(names.STEP_QUEUE)
     if not queue:
         return Verdict(Reason.OWNER_NOT_STEPPED)
+    labels.check_carried(parent)
+    submission = Submission(parent, jobset.spec or None, namespace)
+    choice = stepping.choose(submission.parent(names.TRAINJOB_FRAMEWORK, facts, policy), policy)
+    if not choice.stepped:
+        raise Denied(
+            label_path(names.STEP_QUEUE),
+            queue,
+            f"its TrainJob carries this label, but is not to be stepped ({choice.reason}). Delete "
+            f"the TrainJob and create it with {names.QUEUE} in its place",
+            code=403,
+            reason=choice.reason,
+        )
     return Verdict(Reason.STEPPED_BY_OWNER, jobset, _stepped(jobset, parent, queue))
 
 

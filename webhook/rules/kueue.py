@@ -5,13 +5,14 @@ ClusterQueue and AdmissionCheck; which of them a rule needs, and what follows fr
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 import yaml
 
 from webhook.rules import names
-from webhook.rules.facts import Absent, Facts, Found, Key, Unreadable, found
+from webhook.rules.facts import Absent, Facts, Key, Unreadable, found
 from webhook.rules.objects import Head, View
 from webhook.rules.policy import Kueue, Policy
 
@@ -61,7 +62,6 @@ class Integrations(View, frozen=True):
     """Kueue configuration, integrations."""
 
     frameworks: list[str] | None = None
-    external_frameworks: list[str] | None = None
 
 
 class Configuration(View, frozen=True):
@@ -114,13 +114,17 @@ class _AdmissionCheck(View, frozen=True):
     spec: _CheckSpec = _CheckSpec()
 
 
+UNKNOWN: Final = Configuration(Integrations(sorted(Kueue().frameworks)))
+"""What is assumed where the configuration can't be read: all three integrations are on."""
+
+
 def needs(
     queues: Iterable[str], priority: str | None, namespace: str, facts: Facts, policy: Policy
 ) -> list[Key]:
     """The objects that have to be known next, given what is known already."""
     keys = [_local_queue(queue, namespace) for queue in queues]
     if policy.kueue is None:
-        keys.append(_config_map(policy))
+        keys.append(configuration_key(policy))
         selector = _configuration(facts, policy).managed_jobs_namespace_selector
         if selector and selector.keys - {NAME_LABEL}:
             keys.append(Key("", "v1", "namespaces", namespace))
@@ -135,8 +139,6 @@ def settings(namespace: str, facts: Facts, policy: Policy) -> Kueue:
     """How Kueue is set up: as the administrator says, else as its ConfigMap, else its defaults."""
     if policy.kueue is not None:
         return policy.kueue
-    if not isinstance(facts.get(_config_map(policy)), Found):
-        return Kueue()
     configuration = _configuration(facts, policy)
     return Kueue(
         frameworks=configuration.frameworks,
@@ -172,14 +174,18 @@ def missing_warnings(
 
 
 def _configuration(facts: Facts, policy: Policy) -> Configuration:
-    config_map = found(facts, _config_map(policy), _ConfigMap)
+    config_map = found(facts, configuration_key(policy), _ConfigMap)
     text = config_map.data.get(CONFIGURATION_KEY) if config_map and config_map.data else None
+    return UNKNOWN if text is None else _parsed(text)
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str) -> Configuration:
+    """Parsing takes milliseconds, and the text seldom changes."""
     try:
-        if text is not None:
-            return msgspec.convert(yaml.safe_load(text) or {}, Configuration)
-    except (yaml.YAMLError, msgspec.ValidationError):
-        pass  # Not to be understood, so not known: as if it could not be read.
-    return Configuration(Integrations(sorted(Kueue().frameworks)))
+        return msgspec.convert(yaml.safe_load(text) or {}, Configuration)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return UNKNOWN  # Not to be understood: as if it could not be read.
 
 
 def _manages(configuration: Configuration, namespace: str, facts: Facts, policy: Policy) -> bool:
@@ -202,7 +208,8 @@ def _checks(keys: Iterable[Key], facts: Facts) -> list[str]:
     return [rule.name for checks in strategies if checks for rule in checks.admission_checks or ()]
 
 
-def _config_map(policy: Policy) -> Key:
+def configuration_key(policy: Policy) -> Key:
+    """The ConfigMap with Kueue's configuration."""
     return Key("", "v1", "configmaps", policy.kueue_config_map, policy.kueue_namespace)
 
 

@@ -12,6 +12,7 @@ from webhook.rules.errors import Denied
 from webhook.rules.objects import Metadata
 
 LABEL_LENGTH: Final = 63
+NAME_LENGTH: Final = 253
 MAX_SECONDS: Final = 2**31 - 1
 
 _SUBDOMAIN: Final = re.compile(
@@ -34,6 +35,11 @@ def label_path(key: str) -> str:
 def annotation_path(key: str) -> str:
     """Field path of an annotation of the reviewed object."""
     return f"metadata.annotations[{key}]"
+
+
+def is_object_name(value: str) -> bool:
+    """Whether an object can have this name, and a path of the API server this segment."""
+    return len(value) <= NAME_LENGTH and _SUBDOMAIN.fullmatch(value) is not None
 
 
 def is_queue_name(value: str) -> bool:

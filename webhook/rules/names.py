@@ -41,3 +41,10 @@ JOB_FRAMEWORK: Final = "batch/job"
 
 KUEUE_USER: Final = "system:serviceaccount:kueue-system:kueue-controller-manager"
 JOBSET_USER: Final = "system:serviceaccount:jobset-system:jobset-controller-manager"
+JOBSET_USERS: Final = frozenset(
+    {
+        JOBSET_USER,
+        # Trainer's own installation brings JobSet along in its namespace.
+        "system:serviceaccount:kubeflow-system:jobset-controller-manager",
+    }
+)

@@ -58,11 +58,12 @@ def remembered(metadata: Metadata, suspended: Flag) -> Metadata:
 def kept(new: Metadata, old: Metadata) -> Metadata:
     """The metadata of an update of a stepped parent: our label and record stand as they were.
 
-    Denied where the update sets another queue, or a value that Kueue would not take.
+    Denied where the update sets another queue, or a value that Kueue would not take. On a JobSet of
+    Trainer's the label comes from its runtime at each apply and is only taken off.
     """
     check_changed(new, old)
     queue, asked = old.label(names.STEP_QUEUE) or "", new.label(names.QUEUE)
-    if asked is not None and asked != queue:
+    if asked is not None and asked != queue and new.controller is None:
         raise _queue_changed(queue, asked)
     record = old.annotation(names.SUBMITTED_SUSPENDED)
     kept_labels = moved(new, queue)
@@ -97,11 +98,11 @@ def unqueued_warnings(head: Head, reason: Reason) -> tuple[str, ...]:
 
 
 def long_name_warnings(name: str, steps: Sequence[ReplicatedJob]) -> tuple[str, ...]:
-    """What JobSet would say only in an event: Jobs are named <parent>-<step>-<index>."""
-    longest = max((len(f"{name}-{step.name}-0") for step in steps), default=0)
+    """What JobSet would say only in an event: Pods are named <parent>-<step>-<n>-<n>-<suffix>."""
+    longest = max((len(f"{name}-{step.name}-0-0-abcde") for step in steps), default=0)
     if longest <= LABEL_LENGTH:
         return ()
-    return (f"the name is too long by {longest - LABEL_LENGTH}: its Jobs could not be created",)
+    return (f"the name is too long by {longest - LABEL_LENGTH}: its Pods could not be created",)
 
 
 def check_final(request: Request) -> None:

@@ -56,7 +56,7 @@ class Policy:
     """
 
     kueue_users: frozenset[str] = frozenset({names.KUEUE_USER})
-    jobset_users: frozenset[str] = frozenset({names.JOBSET_USER})
+    jobset_users: frozenset[str] = names.JOBSET_USERS
     default_mode: Mode = Mode.AUTO
     allow_mode_override: bool = True
     kueue: Kueue | None = None

@@ -19,8 +19,10 @@ def step_queues(parent: Metadata) -> dict[str, str]:
     found: dict[str, str] = {}
     for pair in pairs:
         step, equals, queue = (part.strip() for part in pair.partition("="))
-        if not (step and equals and is_queue_name(queue)) or step in found:
+        if not (step and equals) or step in found:
             raise _refused(parent, f"'{pair}' is not a step and its queue, once each")
+        if not is_queue_name(queue):
+            raise _refused(parent, f"'{queue}' can't be a LocalQueue: it {QUEUE_RULE}")
         found[step] = queue
     return found
 

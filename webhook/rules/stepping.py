@@ -76,7 +76,7 @@ def choose(parent: Parent, policy: Policy) -> Choice:
             f"Kueue's {parent.framework} integration is off: admitted step by step instead of whole"
         )
         return Choice(True, Reason.STEPPED_ONLY_CHOICE, (*warnings, only))
-    return Choice(False, reason, (*warnings, *_gang_warning(reason)))
+    return Choice(False, reason, (*warnings, *_gang_warning(reason, policy)))
 
 
 def why_whole(parent: Parent) -> Reason | None:
@@ -141,10 +141,11 @@ def _mode(metadata: Metadata, policy: Policy) -> tuple[Mode, tuple[str, ...]]:
     return Mode(text), ()
 
 
-def _gang_warning(reason: Reason) -> tuple[str, ...]:
+def _gang_warning(reason: Reason, policy: Policy) -> tuple[str, ...]:
     if (why := GANG_WARNINGS.get(reason)) is None:
         return ()
-    return (f"admitted whole, since {why}; annotation {names.MODE}: step would change that",)
+    change = f"; annotation {names.MODE}: step would change that"
+    return (f"admitted whole, since {why}{change if policy.allow_mode_override else ''}",)
 
 
 def _is_in_order(spec: JobSetSpec) -> bool:

@@ -66,6 +66,8 @@ def _why_not_ours(request: Request) -> Reason | None:
     metadata = request.new(Head).metadata
     if reason := scope.why_create_left_alone(metadata):
         return reason
+    if metadata.controller is not None:
+        return Reason.OTHER_OWNER
     if not scope.is_queued(metadata):
         return Reason.NOT_QUEUED
     managed_by = request.new(TrainJob).training.managed_by
