@@ -1,5 +1,6 @@
 """Reads over one open connection: tests look many times a second, a kubectl each costs 60 ms."""
 
+import time
 import weakref
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ import httpx
 from localcluster.connection import arguments
 from localcluster.errors import KubectlError
 from localcluster.manifests import Object
+
+TRIES = 10
 
 _KUEUE = "apis/kueue.x-k8s.io/v1beta2"
 _TRAINER = "apis/trainer.kubeflow.org/v1alpha1"
@@ -45,6 +48,15 @@ class Reads:
         return content
 
     def _answer(self, path: str) -> httpx.Response:
+        """The answer, once the API server is past what it asks to wait for, as kubectl does."""
+        for _ in range(TRIES):
+            answer = self._one_answer(path)
+            if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+                break
+            time.sleep(float(answer.headers.get("Retry-After", "1")))
+        return answer
+
+    def _one_answer(self, path: str) -> httpx.Response:
         try:
             return self._http.get(path)
         except httpx.HTTPError:

@@ -22,9 +22,7 @@ def batch_job_alone(turn: None, cluster: Cluster) -> Iterator[None]:
 @pytest.mark.usefixtures("batch_job_alone")
 def test_a_trainjob_is_admitted_step_by_step(team: Team) -> None:
     """Without Kueue's TrainJob and JobSet integrations each step still waits for its quota."""
-    team.cluster.apply(
-        [training_runtime("steps", team.namespace, gpus=8, download="2s", train="2s")]
-    )
+    team.apply([training_runtime("steps", team.namespace, gpus=8, download="2s", train="2s")])
     team.submit(trainjob("tune", team.namespace, team.label))
     team.await_condition("trainjobs", "tune", "Complete")
     dataset, node = (team.workload_of(f"tune-{step}-0") for step in ("dataset-initializer", "node"))

@@ -21,9 +21,7 @@ MUTATING = "mutatingwebhookconfiguration"
 
 
 def _trainjob(team: Team, labels: dict[str, str]) -> Object:
-    team.cluster.apply(
-        [training_runtime("steps", team.namespace, gpus=1, download="1s", train="1s")]
-    )
+    team.apply([training_runtime("steps", team.namespace, gpus=1, download="1s", train="1s")])
     return trainjob("work", team.namespace, labels)
 
 

@@ -29,7 +29,7 @@ def test_a_more_important_trainjob_preempts_the_running_step(team: Team) -> None
     runtime = training_runtime("steps", team.namespace, gpus=8, download="1s", train="3s")
     _reconfigure(team, preemption={"withinClusterQueue": "LowerPriority"})
     low, high = (_priority(team, name, value) for name, value in (("low", 1), ("high", 100)))
-    team.cluster.apply([runtime, low, high])
+    team.apply([runtime, low, high])
     team.submit(trainjob("tune", team.namespace, team.label | _of_priority(low)))
     team.await_job("tune-model-initializer-0")
     downloads = team.uids("tune-dataset-initializer-0", "tune-model-initializer-0")
@@ -81,9 +81,7 @@ def test_a_step_that_runs_too_long_is_stopped_for_good(team: Team) -> None:
 
     Kueue makes its Workload inactive, and nobody makes it active again: the TrainJob waits.
     """
-    team.cluster.apply(
-        [training_runtime("steps", team.namespace, gpus=8, download="1s", train="60s")]
-    )
+    team.apply([training_runtime("steps", team.namespace, gpus=8, download="1s", train="60s")])
     team.submit(trainjob("tune", team.namespace, team.label | {MAX_EXEC: "5"}))
     team.await_running("tune-node-0")
     reason = "DeactivatedDueToMaximumExecutionTimeExceeded"
@@ -144,9 +142,7 @@ def test_c12_annotations_of_the_parents_are_their_own(new_team: Callable[..., Te
     Kueue's own webhook refuses its elastic-job annotation there.
     """
     team = new_team(gpus=1)
-    team.cluster.apply(
-        [training_runtime("steps", team.namespace, gpus=1, download="1s", train="1s")]
-    )
+    team.apply([training_runtime("steps", team.namespace, gpus=1, download="1s", train="1s")])
     parents = (
         trainjob("tune", team.namespace, team.label),
         jobset("pipeline", team.namespace, team.label, step("a"), step("b", "a")),

@@ -82,7 +82,7 @@ def _down(team: Team, component: str) -> Iterator[None]:
 def _submitted(team: Team, **times: str) -> None:
     """A TrainJob `work` of three steps, the last one with all the GPUs."""
     times = {"download": "1s", "train": "2s"} | times
-    team.cluster.apply([training_runtime("steps", team.namespace, gpus=8, **times)])
+    team.apply([training_runtime("steps", team.namespace, gpus=8, **times)])
     team.submit(trainjob("work", team.namespace, team.label))
 
 

@@ -24,7 +24,7 @@ QUIET_SECONDS = 3.0
 
 def _trainjob(team: Team, **times: str) -> str:
     times = {"download": "1s", "train": "6s"} | times
-    team.cluster.apply([training_runtime("steps", team.namespace, gpus=8, **times)])
+    team.apply([training_runtime("steps", team.namespace, gpus=8, **times)])
     team.submit(trainjob("work", team.namespace, team.label))
     return "trainjob"
 

@@ -19,9 +19,7 @@ BY_SERVER = ("apply", "--server-side", "--force-conflicts", "--field-manager=arg
 
 def _submitted(team: Team, *, suspend: bool) -> Object:
     """A stepped TrainJob whose downloads take a while, applied as a GitOps tool would."""
-    team.cluster.apply(
-        [training_runtime("steps", team.namespace, gpus=8, download="4s", train="1s")]
-    )
+    team.apply([training_runtime("steps", team.namespace, gpus=8, download="4s", train="1s")])
     manifest = trainjob(
         "tune", team.namespace, team.label, **({"suspend": True} if suspend else {})
     )

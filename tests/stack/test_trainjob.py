@@ -28,7 +28,7 @@ FIRST, SECOND = "dataset-initializer", "model-initializer"
 
 def _with_runtime(team: Team, **times: str) -> Team:
     times = {"download": "2s", "train": "2s"} | times
-    team.cluster.apply([training_runtime("steps", team.namespace, gpus=8, **times)])
+    team.apply([training_runtime("steps", team.namespace, gpus=8, **times)])
     return team
 
 
@@ -114,7 +114,7 @@ def test_c06_what_the_steps_inherit_from_the_trainjob(team: Team) -> None:
     priority = named(
         "WorkloadPriorityClass", "kueue.x-k8s.io/v1beta2", f"low-{team.namespace}", None
     ) | {"value": 10}
-    team.cluster.apply([runtime, local_queue("cpu", team.namespace, team.namespace), priority])
+    team.apply([runtime, local_queue("cpu", team.namespace, team.namespace), priority])
     limits = {PRIORITY: priority["metadata"]["name"], "kueue.x-k8s.io/max-exec-time-seconds": "600"}
     labels = team.label | limits | {"team": "research"}
     team.submit(trainjob("tune", team.namespace, labels))

@@ -175,7 +175,7 @@ def test_steps_wait_in_the_queues_that_the_annotation_names(
     queue = named("LocalQueue", "kueue.x-k8s.io/v1beta2", "cpu", gpus.namespace)
     queue["spec"] = {"clusterQueue": cpus.namespace}
     runtime = training_runtime("steps", gpus.namespace, gpus=8, download="1s", train="1s")
-    cluster.apply([queue, runtime])
+    gpus.apply([queue, runtime])
     tune = trainjob("tune", gpus.namespace, gpus.label)
     names = ("dataset-initializer", "model-initializer")
     queues = ",".join(f"{name}=cpu" for name in names)
