@@ -14,7 +14,7 @@ from tests.stack.team import Team, conditions, eventually, is_suspended
 HELD = "wait-train-0"
 PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
 KUEUE_ACCOUNT = "kueue-controller-manager"
-WARNING = "Warning: held: Kueue starts this Job when its LocalQueue has room"
+WARNING = "Warning: held: Kueue starts this Job when its queue has room"
 
 
 def _alice(_team: Team) -> str:

@@ -21,7 +21,10 @@ from webhook.rules.reasons import Reason
 from webhook.rules.review import Operation, Request
 from webhook.rules.verdict import Verdict
 
-BY_HAND_WARNING = "held: Kueue starts this Job when its LocalQueue has room; suspend stays true"
+BY_HAND_WARNING = (
+    "held: Kueue starts this Job when its queue has room; "
+    "raise its priority-class or the quota to run it sooner"
+)
 
 
 def needs(_request: Request, _facts: Facts, _policy: Policy) -> tuple[Key, ...]:
