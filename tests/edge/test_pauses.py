@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from webhook.cluster.changes import Changed, Item, ItemMetadata, ItemSpec, Listed
-from webhook.cluster.pauses import JOB_UID, Action, Pauses, Workload, still_applies
+from webhook.cluster.pauses import Action, Pauses, Workload, still_applies
 from webhook.rules import names
 from webhook.rules.objects import OwnerReference
 
@@ -31,7 +31,11 @@ def workload(*, marked: bool = False, uid: str = "job") -> Item:
     annotations = MARK if marked else None
     return Item(
         ItemMetadata(
-            name="wl", namespace="team", uid="w", labels={JOB_UID: uid}, annotations=annotations
+            name="wl",
+            namespace="team",
+            uid="w",
+            labels={names.JOB_UID: uid},
+            annotations=annotations,
         )
     )
 

@@ -15,16 +15,14 @@ from kubernetes.aio import client
 from kubernetes.aio.client.exceptions import ApiException
 
 from webhook.cluster.changes import Change, Changes, Kind
-from webhook.cluster.pauses import JOB_UID, Action, Pauses, Workload, still_applies
+from webhook.cluster.pauses import Action, Pauses, Workload, still_applies
 from webhook.rules import names
 
 JOBS: Final = Kind(names.BATCH_GROUP, "v1", "jobs", names.STEP_QUEUE)
 JOBSETS: Final = Kind(
     names.JOBSET_GROUP, "v1alpha2", "jobsets", names.STEP_QUEUE, metadata_only=False
 )
-KUEUE_GROUP: Final = "kueue.x-k8s.io"
-KUEUE_VERSION: Final = "v1beta2"
-WORKLOADS: Final = Kind(KUEUE_GROUP, KUEUE_VERSION, "workloads", JOB_UID)
+WORKLOADS: Final = Kind(names.KUEUE_GROUP, names.KUEUE_VERSION, "workloads", names.JOB_UID)
 
 RETRY_SECONDS: Final = 1.0
 NOT_FOUND: Final = 404
@@ -111,10 +109,10 @@ class Companion:
         if not still_applies(action, stored):
             return
         await self._objects.patch_namespaced_custom_object(
-            KUEUE_GROUP,
-            KUEUE_VERSION,
+            WORKLOADS.group,
+            WORKLOADS.version,
             workload.namespace,
-            "workloads",
+            WORKLOADS.plural,
             workload.name,
             _patch(action, stored["metadata"]["resourceVersion"]),
             _content_type="application/merge-patch+json",
@@ -123,7 +121,11 @@ class Companion:
 
     async def _get(self, workload: Workload) -> Any:
         return await self._objects.get_namespaced_custom_object(
-            KUEUE_GROUP, KUEUE_VERSION, workload.namespace, "workloads", workload.name
+            WORKLOADS.group,
+            WORKLOADS.version,
+            workload.namespace,
+            WORKLOADS.plural,
+            workload.name,
         )
 
 

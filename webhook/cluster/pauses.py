@@ -17,8 +17,6 @@ from webhook.rules import names
 
 T = TypeVar("T")
 
-JOB_UID = "kueue.x-k8s.io/job-uid"
-
 
 class Action(StrEnum):
     """What is to be done with a Workload."""
@@ -90,7 +88,7 @@ class Pauses:
             metadata = item.metadata
             marked = metadata.annotation(names.PAUSED) is not None
             workload = Workload(metadata.namespace, metadata.name, marked)
-            uid = metadata.label(JOB_UID) or ""
+            uid = metadata.label(names.JOB_UID) or ""
             _put(self.workloads, uid, None if deleted else workload)
             seen.add(uid)
         return seen

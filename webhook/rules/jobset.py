@@ -33,30 +33,28 @@ def needs(request: Request, facts: Facts, policy: Policy) -> tuple[Key, ...]:
         trainjob = found(facts, key, Head)
         if trainjob is None or not scope.is_stepped(trainjob.metadata):
             return (key,)
-        inherited = Submission(trainjob.metadata, jobset.spec or None, request.namespace)
+        inherited = _submission(trainjob.metadata, jobset, request.namespace)
         return (key, *inherited.needs(facts, policy))
-    return _submission(jobset, request.namespace).needs(facts, policy)
+    return _submission(jobset.metadata, jobset, request.namespace).needs(facts, policy)
 
 
 def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
     """The JobSet as it is to be stored."""
     if reason := _why_not_ours(request):
-        return Verdict(reason, warnings=parents.unqueued_warnings(request.new(Head), reason))
+        return parents.left_alone(request, reason)
     jobset = request.new(JobSet)
     if request.operation is Operation.UPDATE:
         return _updated(jobset, request.old(JobSet))
     if owner := jobset.metadata.controller:
         parent = _live_owner(owner, facts, request.namespace)
-        return _created_by(parent, jobset, request.namespace, facts, policy)
-    return _created_alone(jobset, _submission(jobset, request.namespace), facts, policy)
+        return _created_by(jobset, _submission(parent, jobset, request.namespace), facts, policy)
+    alone = _submission(jobset.metadata, jobset, request.namespace)
+    return _created_alone(jobset, alone, facts, policy)
 
 
 def validate(request: Request, _policy: Policy) -> Verdict:
     """Denied where other webhooks have undone what `mutate` did."""
-    if reason := _why_not_ours(request):
-        return Verdict(reason)
-    parents.check_final(request)
-    return Verdict(Reason.UNCHANGED)
+    return parents.validated(request, _why_not_ours(request))
 
 
 def _why_not_ours(request: Request) -> Reason | None:
@@ -79,8 +77,8 @@ def _is_trainjob(owner: OwnerReference) -> bool:
     return owner.group == names.TRAINER_GROUP and owner.kind == "TrainJob"
 
 
-def _submission(jobset: JobSet, namespace: str) -> Submission:
-    return Submission(jobset.metadata, jobset.spec or None, namespace)
+def _submission(parent: Metadata, jobset: JobSet, namespace: str) -> Submission:
+    return Submission(parent, jobset.spec or None, namespace)
 
 
 def _created_alone(jobset: JobSet, submission: Submission, facts: Facts, policy: Policy) -> Verdict:
@@ -101,14 +99,12 @@ def _created_alone(jobset: JobSet, submission: Submission, facts: Facts, policy:
     return Verdict(choice.reason, jobset, stepped, warnings)
 
 
-def _created_by(
-    parent: Metadata, jobset: JobSet, namespace: str, facts: Facts, policy: Policy
-) -> Verdict:
+def _created_by(jobset: JobSet, submission: Submission, facts: Facts, policy: Policy) -> Verdict:
+    parent = submission.metadata
     queue = parent.label(names.STEP_QUEUE)
     if not queue:
         return Verdict(Reason.OWNER_NOT_STEPPED)
     labels.check_carried(parent)
-    submission = Submission(parent, jobset.spec or None, namespace)
     choice = stepping.choose(submission.parent(names.TRAINJOB_FRAMEWORK, facts, policy), policy)
     if not choice.stepped:
         raise Denied(

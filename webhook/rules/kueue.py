@@ -17,9 +17,6 @@ from webhook.rules.objects import Head, View
 from webhook.rules.policy import Kueue, Policy
 
 CONFIGURATION_KEY: Final = "controller_manager_config.yaml"
-NAME_LABEL: Final = "kubernetes.io/metadata.name"
-MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
-VERSION: Final = "v1beta2"
 
 
 class Requirement(View, frozen=True):
@@ -122,16 +119,14 @@ def needs(
     queues: Iterable[str], priority: str | None, namespace: str, facts: Facts, policy: Policy
 ) -> list[Key]:
     """The objects that have to be known next, given what is known already."""
-    keys = [_local_queue(queue, namespace) for queue in queues]
+    keys = _known_way(queues, namespace, facts)
     if policy.kueue is None:
         keys.append(configuration_key(policy))
         selector = _configuration(facts, policy).managed_jobs_namespace_selector
-        if selector and selector.keys - {NAME_LABEL}:
+        if selector and selector.keys - {names.NAMESPACE_NAME}:
             keys.append(Key("", "v1", "namespaces", namespace))
     if priority:
         keys.append(_priority_class(priority))
-    keys += [_cluster_queue(name) for name in _cluster_queues(keys, facts)]
-    keys += [_check(name) for name in _checks(keys, facts)]
     return keys
 
 
@@ -149,11 +144,9 @@ def settings(namespace: str, facts: Facts, policy: Policy) -> Kueue:
 
 def leads_to_multikueue(queues: Iterable[str], namespace: str, facts: Facts) -> bool | None:
     """Whether one of these queues hands Workloads to other clusters; None if that is unknown."""
-    keys = [_local_queue(queue, namespace) for queue in queues]
-    keys += [_cluster_queue(name) for name in _cluster_queues(keys, facts)]
-    keys += [_check(name) for name in _checks(keys, facts)]
+    keys = _known_way(queues, namespace, facts)
     checks = [check for key in keys if (check := found(facts, key, _AdmissionCheck))]
-    if any(check.spec.controller_name == MULTIKUEUE for check in checks):
+    if any(check.spec.controller_name == names.MULTIKUEUE for check in checks):
         return True
     unknown = any(isinstance(facts.get(key), Unreadable) for key in keys)
     return None if unknown else False
@@ -194,7 +187,15 @@ def _manages(configuration: Configuration, namespace: str, facts: Facts, policy:
         return namespace not in {"kube-system", policy.kueue_namespace}
     head = found(facts, Key("", "v1", "namespaces", namespace), Head)
     labels = (head and head.metadata.labels) or {}
-    return selector.matches({**labels, NAME_LABEL: namespace})
+    return selector.matches({**labels, names.NAMESPACE_NAME: namespace})
+
+
+def _known_way(queues: Iterable[str], namespace: str, facts: Facts) -> list[Key]:
+    """LocalQueues, their ClusterQueues and the checks of those, as far as the facts lead."""
+    keys = [_local_queue(queue, namespace) for queue in queues]
+    keys += [_cluster_queue(name) for name in _cluster_queues(keys, facts)]
+    keys += [_check(name) for name in _checks(keys, facts)]
+    return keys
 
 
 def _cluster_queues(keys: Iterable[Key], facts: Facts) -> list[str]:
@@ -214,16 +215,16 @@ def configuration_key(policy: Policy) -> Key:
 
 
 def _local_queue(name: str, namespace: str) -> Key:
-    return Key(names.KUEUE_GROUP, VERSION, "localqueues", name, namespace)
+    return Key(names.KUEUE_GROUP, names.KUEUE_VERSION, "localqueues", name, namespace)
 
 
 def _cluster_queue(name: str) -> Key:
-    return Key(names.KUEUE_GROUP, VERSION, "clusterqueues", name)
+    return Key(names.KUEUE_GROUP, names.KUEUE_VERSION, "clusterqueues", name)
 
 
 def _check(name: str) -> Key:
-    return Key(names.KUEUE_GROUP, VERSION, "admissionchecks", name)
+    return Key(names.KUEUE_GROUP, names.KUEUE_VERSION, "admissionchecks", name)
 
 
 def _priority_class(name: str) -> Key:
-    return Key(names.KUEUE_GROUP, VERSION, "workloadpriorityclasses", name)
+    return Key(names.KUEUE_GROUP, names.KUEUE_VERSION, "workloadpriorityclasses", name)

@@ -17,6 +17,8 @@ QUEUE: Final = "kueue.x-k8s.io/queue-name"
 PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
 MAX_EXEC_TIME: Final = "kueue.x-k8s.io/max-exec-time-seconds"
 PREBUILT_WORKLOAD: Final = "kueue.x-k8s.io/prebuilt-workload-name"
+JOB_UID: Final = "kueue.x-k8s.io/job-uid"
+MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 PODSET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 DEFAULT_QUEUE: Final = "default"
 
@@ -26,8 +28,12 @@ INITIALIZERS: Final = frozenset({"dataset-initializer", "model-initializer"})
 
 TRAINER_GROUP: Final = "trainer.kubeflow.org"
 KUEUE_GROUP: Final = "kueue.x-k8s.io"
+KUEUE_VERSION: Final = "v1beta2"
 JOBSET_GROUP: Final = "jobset.x-k8s.io"
 BATCH_GROUP: Final = "batch"
+
+# The label that the API server gives each namespace.
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 
 # What each kind's own controller calls itself in spec.managedBy.
 TRAINJOB_CONTROLLER: Final = "trainer.kubeflow.org/trainjob-controller"

@@ -40,7 +40,6 @@ class Metadata(View, frozen=True):
     """ObjectMeta, of an object or of a template."""
 
     name: str = ""
-    generate_name: str = ""
     namespace: str = ""
     uid: str = ""
     labels: Labels = UNSET

@@ -13,6 +13,7 @@ from webhook.rules.labels import LABEL_LENGTH, check_changed, label_path
 from webhook.rules.objects import Flag, Head, Metadata, ReplicatedJob
 from webhook.rules.reasons import Reason
 from webhook.rules.review import Operation, Request
+from webhook.rules.verdict import Verdict
 
 TRUE: Final = "true"
 
@@ -90,11 +91,13 @@ def update_reason(suspend: Flag, stored: Flag, *, edited: bool) -> Reason:
     return Reason.KEPT if edited else Reason.UNCHANGED
 
 
-def unqueued_warnings(head: Head, reason: Reason) -> tuple[str, ...]:
-    """What the user of a parent without a queue should know."""
-    if reason is Reason.NOT_QUEUED and head.metadata.annotation(names.QUEUE):
-        return (f"annotation {names.QUEUE} is not a queue: set it as a label",)
-    return ()
+def left_alone(request: Request, reason: Reason) -> Verdict:
+    """The verdict on a parent that is not ours, with what its user should know."""
+    if reason is Reason.NOT_QUEUED and request.new(Head).metadata.annotation(names.QUEUE):
+        return Verdict(
+            reason, warnings=(f"annotation {names.QUEUE} is not a queue: set it as a label",)
+        )
+    return Verdict(reason)
 
 
 def long_name_warnings(name: str, steps: Sequence[ReplicatedJob]) -> tuple[str, ...]:
@@ -105,11 +108,14 @@ def long_name_warnings(name: str, steps: Sequence[ReplicatedJob]) -> tuple[str, 
     return (f"the name is too long by {longest - LABEL_LENGTH}: its Pods could not be created",)
 
 
-def check_final(request: Request) -> None:
+def validated(request: Request, why_not_ours: Reason | None) -> Verdict:
     """Denied where a stepped parent would be stored with Kueue's queue label after all."""
     metadata = request.new(Head).metadata
+    if why_not_ours:
+        return Verdict(why_not_ours)
     if request.operation is Operation.UPDATE or scope.is_stepped(metadata):
         _check_unqueued(metadata)
+    return Verdict(Reason.UNCHANGED)
 
 
 def _check_unqueued(metadata: Metadata) -> None:

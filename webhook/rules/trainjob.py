@@ -46,7 +46,7 @@ def needs(request: Request, facts: Facts, policy: Policy) -> tuple[Key, ...]:
 def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
     """The TrainJob as it is to be stored."""
     if reason := _why_not_ours(request):
-        return Verdict(reason, warnings=parents.unqueued_warnings(request.new(Head), reason))
+        return parents.left_alone(request, reason)
     if request.operation is Operation.CREATE:
         return _created(request, facts, policy)
     return _updated(request.new(TrainJob), request.old(TrainJob))
@@ -54,10 +54,7 @@ def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
 
 def validate(request: Request, _policy: Policy) -> Verdict:
     """Denied where other webhooks have undone what `mutate` did."""
-    if reason := _why_not_ours(request):
-        return Verdict(reason)
-    parents.check_final(request)
-    return Verdict(Reason.UNCHANGED)
+    return parents.validated(request, _why_not_ours(request))
 
 
 def _why_not_ours(request: Request) -> Reason | None:
