@@ -1,6 +1,7 @@
 """What Kueue's own objects change about the decision between step and whole (design 5)."""
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from tests.rules.factories import (
 from tests.rules.reviews import Decision, create, decide, update
 from webhook.rules.facts import Absent, Answer, Found, Key, Unreadable
 from webhook.rules.policy import Kueue, Mode, Policy
+from webhook.rules.selectors import Selector
 
 CONFIG_MAP = Key("", "v1", "configmaps", "kueue-manager-config", "kueue-system")
 NAMESPACE = Key("", "v1", "namespaces", "team-a")
@@ -102,6 +104,13 @@ STEPPABLE: dict[str, dict[Key, Answer]] = {
     "the configuration is no YAML": {
         CONFIG_MAP: Found({"data": {"controller_manager_config.yaml": "a: ["}})
     },
+    "an external framework has nothing to do with parents": configured(
+        manageJobsWithoutQueueName=True,
+        integrations={
+            "frameworks": ["batch/job"],
+            "externalFrameworks": ["Foo.v1.example.com", "JobSet", ""],
+        },
+    ),
     "a queue with a check of another kind": leading_to("kueue.x-k8s.io/provisioning-request"),
     "a queue that does not exist": {LOCAL_QUEUE: Absent()},
 }
@@ -117,6 +126,20 @@ IMPOSSIBLE: dict[str, dict[Key, Answer]] = {
     "batch/job is off": configured(integrations={"frameworks": FRAMEWORKS[1:]}),
     "unlabelled parents are managed": configured(
         manageJobsWithoutQueueName=True, integrations={"frameworks": FRAMEWORKS}
+    ),
+    "unlabelled TrainJobs are managed by a controller of somebody else's": configured(
+        manageJobsWithoutQueueName=True,
+        integrations={
+            "frameworks": ["batch/job"],
+            "externalFrameworks": ["TrainJob.v1alpha1.trainer.kubeflow.org"],
+        },
+    ),
+    "unlabelled JobSets are, of whatever version": configured(
+        manageJobsWithoutQueueName=True,
+        integrations={
+            "frameworks": ["batch/job"],
+            "externalFrameworks": ["JobSet.v1.jobset.x-k8s.io"],
+        },
     ),
     "the namespace's name is not selected": configured(
         integrations={"frameworks": FRAMEWORKS},
@@ -171,6 +194,60 @@ def test_a_gang_is_stepped_where_its_integration_is_off() -> None:
     decision = ganging(configured(integrations={"frameworks": ["batch/job"]}))
     assert is_stepped(decision)
     assert any("jobset.x-k8s.io/jobset integration is off" in w for w in decision.warnings)
+
+
+def test_a_gang_of_an_external_framework_is_left_whole() -> None:
+    """Somebody else's controller admits it whole, so whole is possible."""
+    external = {
+        "frameworks": ["batch/job"],
+        "externalFrameworks": ["JobSet.v1alpha2.jobset.x-k8s.io"],
+    }
+    assert not is_stepped(ganging(configured(integrations=external)))
+
+
+SELECTED: dict[str, tuple[Selector | None, bool]] = {
+    "no selector": (None, True),
+    "its name": (Selector({"kubernetes.io/metadata.name": "team-a"}), True),
+    "another name": (Selector({"kubernetes.io/metadata.name": "other"}), False),
+    "its labels": (Selector({"team": "a"}), True),
+    "other labels": (Selector({"team": "b"}), False),
+}
+
+
+@cases(SELECTED)
+def test_the_administrator_may_say_which_namespaces_kueue_manages(
+    case: tuple[Selector | None, bool],
+) -> None:
+    """In our own configuration as in Kueue's, and then Kueue's is not asked."""
+    selector, stepped = case
+    policy = Policy(kueue=Kueue(), managed_namespaces=selector)
+    facts: dict[Key, Answer] = {NAMESPACE: Found({"metadata": {"labels": {"team": "a"}}})}
+    assert is_stepped(stepping(facts, policy)) == stepped
+
+
+@pytest.mark.parametrize("decided", [stepping, ganging])
+def test_a_user_hears_that_kueues_configuration_was_assumed(
+    decided: Callable[..., Decision],
+) -> None:
+    """Unreadable facts: the safe answer and a warning, never a 500 (C23)."""
+    assumed = "Kueue's configuration could not be read"
+    facts = {CONFIG_MAP: Unreadable("the API server did not answer")}
+    assert any(assumed in warning for warning in decided(facts).warnings)
+    assert not any(assumed in warning for warning in decided({CONFIG_MAP: Absent()}).warnings)
+    said = decided(facts, Policy(kueue=Kueue()))
+    assert not any(assumed in warning for warning in said.warnings)
+
+
+def test_a_priority_class_that_cannot_be_looked_up_is_told() -> None:
+    """It may exist or not: the steps are queued all the same."""
+    facts: dict[Key, Answer] = {
+        RUNTIME_KEY: Found(runtime()),
+        kueue_key("workloadpriorityclasses", "low"): Unreadable("timeout"),
+    }
+    job = trainjob({Q: "gpu-q", "kueue.x-k8s.io/priority-class": "low"})
+    decision = decide(create(job), facts)
+    assert is_stepped(decision)
+    assert decision.warnings == ["WorkloadPriorityClass low could not be looked up"]
 
 
 def test_what_the_administrator_says_wins_over_the_configmap() -> None:

@@ -265,7 +265,7 @@ def test_an_update_leaves_the_steps_labels_of_ours_as_stored(
     made = user_jobset(steps=[changed(one, bare) for one in runtime])
     kept = {Q: "cpu-q", S: "cpu-q", PRIORITY: "low", MAX_EXEC: "60"}
     old = with_step_labels(stored_jobset(made), kept)
-    new = changed(data.draw(objects("JobSet")), {"metadata": {"labels": None}})
+    new = changed(data.draw(objects("JobSet")), {"metadata": {"labels": None, "annotations": None}})
     new["spec"]["replicatedJobs"] = other
     before = {one["name"] for one in runtime}
     for one in decide(update(new, old, user=user)).stored["spec"]["replicatedJobs"]:

@@ -115,6 +115,7 @@ def test_an_annotation_that_cannot_be_followed_is_denied(case: str) -> None:
         assert decision.code == 422
         assert f"metadata.annotations[{STEP_QUEUES}]" in decision.message
         assert "dataset-initializer=" in decision.message
+        assert "the steps are prepare, node" in decision.message
 
 
 @pytest.mark.parametrize("text", ["node", "node=Team_A"])

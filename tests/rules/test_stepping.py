@@ -15,6 +15,7 @@ from tests.rules.factories import (
     cases,
     changed,
     labelled,
+    runtime,
     runtime_facts,
     step,
     torchtune_steps,
@@ -135,6 +136,16 @@ def test_a_single_step_is_left_whole_silently(steps: list[Obj]) -> None:
         assert not decision.warnings
 
 
+def test_a_deprecated_runtime_is_stepped_like_any_other() -> None:
+    """Trainer itself warns of it at the same create (label trainer.kubeflow.org/support)."""
+    old = runtime() | {
+        "metadata": {"name": "torchtune", "labels": {"trainer.kubeflow.org/support": "deprecated"}}
+    }
+    decision = decide(create(trainjob()), {RUNTIME_KEY: Found(old)})
+    assert _is_stepped(decision)
+    assert not decision.warnings
+
+
 UNREAD: dict[str, Facts] = {
     "it is not there": {RUNTIME_KEY: Absent()},
     "it could not be read (C23)": {RUNTIME_KEY: Unreadable("timeout after 1 s")},
@@ -253,8 +264,19 @@ def test_without_kueues_integration_stepping_is_the_only_queueing(
         decide(create(trainjob(None, annotations)), {RUNTIME_KEY: Absent()}, policy),
     ):
         assert _is_stepped(decision)
-        assert len(decision.warnings) == 1
-        assert len(decision.warnings[0]) <= 120
+        assert "integration is off: admitted step by step" in decision.warnings[0]
+        assert all(len(warning) <= 120 for warning in decision.warnings)
+
+
+@pytest.mark.parametrize("mode", [None, "auto", "whole"])
+def test_a_gang_that_can_only_be_stepped_is_told_of_the_deadlock(mode: str | None) -> None:
+    """Where nobody would admit it whole, its user hears what admission apart can do to it."""
+    policy, annotations = Policy(kueue=ALONE), {MODE: mode} if mode else None
+    for decision in (
+        decide(create(user_jobset(None, annotations, steps=GANG)), policy=policy),
+        decide(create(trainjob(None, annotations)), runtime_facts(GANG), policy),
+    ):
+        assert any("wait for each other for ever" in warning for warning in decision.warnings)
 
 
 def test_each_kind_asks_for_its_own_integration() -> None:

@@ -177,3 +177,33 @@ def test_a_runtime_of_the_namespace_decides() -> None:
         )
     }
     assert decide(create(job), alone).patch is None
+
+
+TRAINERS: dict[str, Obj] = {
+    "2.0: podSpecOverrides": {
+        "podSpecOverrides": [{"targetJobs": [{"name": "node"}], "nodeSelector": {"zone": "a"}}]
+    },
+    "2.1: podTemplateOverrides, and labels for the JobSet": {
+        "labels": {"team": "a"},
+        "annotations": {"note": "x"},
+        "podTemplateOverrides": [
+            {"targetJobs": [{"name": "node"}], "spec": {"tolerations": [{"key": "gpu"}]}}
+        ],
+    },
+    "2.2 and 2.3: sixteen runtimePatches": {
+        "runtimePatches": [{"manager": f"m{n}", "trainingRuntimeSpec": {}} for n in range(16)]
+    },
+    "a version to come": {"stages": [{"name": "download", "queue": {"x": 1.5}}]},
+}
+
+
+@cases(TRAINERS)
+def test_c07_objects_of_every_trainer_pass_unharmed(case: Obj) -> None:
+    """C07: what this or another Trainer knows stays to the byte, at CREATE and at UPDATE."""
+    job = changed(trainjob(), {"spec": case})
+    created = decide(create(job), runtime_facts())
+    assert created.stored == labelled(job, {Q: None, S: "gpu-q"})
+    assert {operation["path"].split("/")[1] for operation in created.patch or ()} == {"metadata"}
+    stored = changed(stored_trainjob(), {"spec": case})
+    replayed = decide(update(labelled(stored, {Q: "gpu-q", S: None}), stored))
+    assert replayed.stored == stored

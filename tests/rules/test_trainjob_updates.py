@@ -7,6 +7,7 @@ from tests.rules.factories import (
     PERSON,
     PREBUILT,
     PRIORITY,
+    STEP_QUEUES,
     SUBMITTED,
     TRAINER,
     Obj,
@@ -17,9 +18,12 @@ from tests.rules.factories import (
     changed,
     labelled,
     runtime_facts,
+    step,
+    stored_jobset,
     stored_trainjob,
     suspended,
     trainjob,
+    user_jobset,
 )
 from tests.rules.reviews import decide, update
 
@@ -111,6 +115,65 @@ def test_a_prebuilt_workload_in_the_new_object_alone_frees_nothing() -> None:
     new = annotated(labelled(PLAIN, {Q: "gpu-q"}), {PREBUILT: "w"})
     decision = decide(update(new, PLAIN))
     assert not decision.allowed or Q not in decision.stored["metadata"]["labels"]
+
+
+TUNED = annotated(PLAIN, {MODE: "step", STEP_QUEUES: "node=h100"})
+FIXED: dict[str, tuple[Obj, Obj, set[str]]] = {
+    "the mode is set": (PLAIN, annotated(PLAIN, {MODE: "whole"}), {MODE}),
+    "the mode is taken off": (TUNED, annotated(TUNED, {MODE: None}), {MODE}),
+    "a step gets a queue": (
+        PLAIN,
+        annotated(PLAIN, {STEP_QUEUES: "node=h100"}),
+        {STEP_QUEUES},
+    ),
+    "both change": (
+        TUNED,
+        annotated(TUNED, {MODE: "whole", STEP_QUEUES: "node=a100"}),
+        {MODE, STEP_QUEUES},
+    ),
+    "neither changes": (TUNED, labelled(TUNED, {"x": "y"}), set()),
+}
+
+
+@cases(FIXED)
+def test_what_counts_at_creation_only_is_told(case: tuple[Obj, Obj, set[str]]) -> None:
+    """An annotation that comes too late is stored, and its user hears that it changes nothing."""
+    old, new, told = case
+    for stored, sent in ((old, new), (_as_jobset(old), _as_jobset(new))):
+        decision = decide(update(sent, stored), FACTS)
+        assert decision.stored == sent
+        assert {warning.split(" ")[0] for warning in decision.warnings} == told
+        assert all(len(warning) <= 120 for warning in decision.warnings)
+
+
+MALFORMED: dict[str, tuple[dict[str, str | None], str]] = {
+    "a mode that there is not": ({MODE: "Step"}, "auto, step, whole"),
+    "no pair": ({STEP_QUEUES: "node"}, "dataset-initializer="),
+    "no queue's name": ({STEP_QUEUES: "node=Team_A"}, "LocalQueue"),
+    "no step's name": ({STEP_QUEUES: "nodes=a"}, "the steps are "),
+}
+
+
+@cases(MALFORMED)
+def test_what_could_not_be_created_cannot_be_written_later(
+    case: tuple[dict[str, str | None], str],
+) -> None:
+    """A malformed annotation is denied at UPDATE as at CREATE; one that stands blocks nothing."""
+    annotations, words = case
+    for old in (PLAIN, _as_jobset(PLAIN)):
+        bad = annotated(old, annotations)
+        decision = decide(update(bad, old), FACTS)
+        assert decision.code == 422
+        assert words in decision.message
+        assert decide(update(labelled(bad, {"x": "y"}), bad), FACTS).allowed
+
+
+def _as_jobset(parent: Obj) -> Obj:
+    """A user's stepped JobSet with the annotations of a TrainJob and a step `node`."""
+    chain = [step("prepare"), step("node", "prepare")]
+    jobset = stored_jobset(user_jobset(steps=chain))
+    jobset["metadata"] = {**parent["metadata"], "name": "mine"}
+    return jobset
 
 
 WHOLE = trainjob()

@@ -1,12 +1,16 @@
 """The validating webhook: nothing runs because another webhook undid our work."""
 
+import re
+
 import pytest
 
 from tests.rules.factories import (
     JOBSET,
     KUEUE,
+    MAX_EXEC,
     PAUSED,
     PERSON,
+    PRIORITY,
     Obj,
     Q,
     S,
@@ -21,6 +25,7 @@ from tests.rules.factories import (
     trainer_jobset,
     trainjob,
     user_jobset,
+    with_step_labels,
 )
 from tests.rules.reviews import again, check, create, decide, update
 from webhook.rules.facts import Facts
@@ -87,6 +92,50 @@ def test_what_another_webhook_undid_is_denied(case: bytes) -> None:
     assert not decision.allowed
     assert decision.code == 403
     assert "administrator" in decision.message
+
+
+MADE = stored_jobset(user_jobset())
+STRIPPED: dict[str, Obj] = {
+    "a step lost Kueue's label": with_step_labels(MADE, {}, {Q: None}),
+    "a step lost our label": with_step_labels(MADE, {S: None}, {}),
+    "a step was sent to another queue": with_step_labels(MADE, {}, {Q: "other"}),
+    "a step's queue became what no LocalQueue can be called": with_step_labels(
+        MADE, {Q: "Team_A", S: "Team_A"}, {}
+    ),
+    "a step of Trainer's JobSet lost both": with_step_labels(
+        stored_jobset(trainer_jobset()), {}, {}, {Q: None, S: None}
+    ),
+}
+
+
+@cases(STRIPPED)
+def test_a_jobset_whose_steps_lost_their_queue_is_denied(case: Obj) -> None:
+    """Its Jobs would run without any admission: 403, the path of the label, and the way out."""
+    decision = check(create(case))
+    assert decision.code == 403
+    assert re.search(r"spec\.replicatedJobs\[\d\]\.template\.metadata\.labels", decision.message)
+    assert "administrator" in decision.message
+
+
+SPOILT: dict[str, tuple[dict[str, str | None], str]] = {
+    "our label": ({S: "Team_A"}, S),
+    "the priority class": ({PRIORITY: "a_b"}, PRIORITY),
+    "the time limit": ({MAX_EXEC: "2h"}, MAX_EXEC),
+    "a time limit of nothing": ({MAX_EXEC: "0"}, MAX_EXEC),
+}
+
+
+@cases(SPOILT)
+def test_kueues_rules_hold_for_the_final_object(case: tuple[dict[str, str | None], str]) -> None:
+    """What another webhook makes of a carried label is judged by Kueue's own rules (C17)."""
+    labels, key = case
+    for parent in (STEPPED, MADE):
+        created = check(create(labelled(parent, labels)))
+        assert created.code == 422
+        assert f"metadata.labels[{key}]" in created.message
+        if key != S:
+            assert check(update(labelled(parent, labels), parent)).code == 422
+            assert check(update(labelled(parent, labels), labelled(parent, labels))).allowed
 
 
 OURS: dict[str, tuple[bytes, Facts]] = {

@@ -281,3 +281,16 @@ def started_before_admission(team: Team) -> Iterator[str]:
         made: Any = datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
         if owner["uid"] not in admitted or made < admitted[owner["uid"]]:
             yield pod["metadata"]["name"]
+
+
+def submitted(team: Team, item: Object) -> str:
+    """Creates as alice, and returns what kubectl said on standard error: the warnings."""
+    command = [
+        str(team.cluster.bin_dir / "kubectl"),
+        f"--kubeconfig={team.cluster.kubeconfig('alice')}",
+        *("create", "-f", "-"),
+    ]
+    run = subprocess.run(
+        command, input=json.dumps(item), capture_output=True, text=True, check=True
+    )
+    return run.stderr

@@ -1,13 +1,13 @@
 """Kueue with its batch/job integration alone: stepping is then the only queueing there is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from localcluster.cluster import Cluster
 from localcluster.options import BATCH_JOB, JOBSET, TRAINJOB
-from tests.stack.objects import training_runtime, trainjob
-from tests.stack.team import Team, condition_time, started_before_admission
+from tests.stack.objects import jobset, step, training_runtime, trainjob
+from tests.stack.team import Team, condition_time, started_before_admission, submitted
 
 
 @pytest.fixture
@@ -28,4 +28,25 @@ def test_a_trainjob_is_admitted_step_by_step(team: Team) -> None:
     dataset, node = (team.workload_of(f"tune-{step}-0") for step in ("dataset-initializer", "node"))
     assert condition_time(dataset, "Finished") <= condition_time(node, "QuotaReserved")
     assert len(team.workloads()) == 3
+    assert list(started_before_admission(team)) == []
+
+
+@pytest.mark.alone
+@pytest.mark.usefixtures("batch_job_alone")
+def test_gangs_are_warned_of_the_deadlock_that_is_then_possible(
+    new_team: Callable[..., Team],
+) -> None:
+    """Two gangs of three GPUs on a queue of four each hold two, as their users were told."""
+    team = new_team(gpus=4)
+    for name in ("one", "two"):
+        server = step("server", gpus=2, run_for="1h")
+        client = step("client", "server", status="Ready", gpus=1, run_for="1s")
+        said = submitted(team, jobset(name, team.namespace, team.label, server, client))
+        assert "integration is off: admitted step by step instead of whole" in said
+        assert "admitted apart, they can wait for each other for ever" in said
+        team.await_running(f"{name}-server-0")
+    for name in ("one", "two"):
+        team.workload_of(f"{name}-client-0")
+        assert team.running_pod(f"{name}-client-0") is None
+    assert team.reserved() == 4
     assert list(started_before_admission(team)) == []

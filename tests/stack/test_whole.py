@@ -1,6 +1,5 @@
 """Gangs on the real control plane: left whole, one Workload each, run to their end."""
 
-import json
 import subprocess
 from collections.abc import Callable
 
@@ -16,24 +15,11 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team
+from tests.stack.team import Team, submitted
 
 GROUP = "kueue.x-k8s.io/podset-group-name"
 MODE = "kueue-steps.io/mode"
 HOSTNAME = "kubernetes.io/hostname"
-
-
-def submitted(team: Team, item: Object) -> str:
-    """Creates as alice, and returns what kubectl said on standard error: the warnings."""
-    command = [
-        str(team.cluster.bin_dir / "kubectl"),
-        f"--kubeconfig={team.cluster.kubeconfig('alice')}",
-        *("create", "-f", "-"),
-    ]
-    run = subprocess.run(
-        command, input=json.dumps(item), capture_output=True, text=True, check=True
-    )
-    return run.stderr
 
 
 def _grouped(name: str) -> Object:
@@ -191,6 +177,25 @@ def test_steps_wait_in_the_queues_that_the_annotation_names(
         "tune-model-initializer-0": cpus.namespace,
         "tune-node-0": gpus.namespace,
     }
+
+
+def test_c06_a_runtimes_own_queue_for_its_downloads_may_lead_to_another_clusterqueue(
+    new_team: Callable[..., Team],
+) -> None:
+    """C06: what the runtime's template names wins, without a word from the user."""
+    gpus, cpus = new_team(gpus=8), new_team(gpus=0)
+    queue = named("LocalQueue", "kueue.x-k8s.io/v1beta2", "cpu", gpus.namespace)
+    queue["spec"] = {"clusterQueue": cpus.namespace}
+    runtime = training_runtime("steps", gpus.namespace, gpus=8, download="1s", train="1s")
+    for one in runtime["spec"]["template"]["spec"]["replicatedJobs"]:
+        if one["name"] != "node":
+            one["template"]["metadata"]["labels"] |= {"kueue.x-k8s.io/queue-name": "cpu"}
+    gpus.apply([queue, runtime])
+    submitted(gpus, trainjob("tune", gpus.namespace, gpus.label))
+    gpus.await_condition("trainjobs", "tune", "Complete")
+    assert sorted(w["status"]["admission"]["clusterQueue"] for w in gpus.workloads()) == sorted(
+        [cpus.namespace, cpus.namespace, gpus.namespace]
+    )
 
 
 def test_a_step_that_there_is_not_is_refused_with_those_that_there_are(team: Team) -> None:

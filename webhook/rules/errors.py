@@ -1,7 +1,7 @@
 """The two ways in which a review can fail, and nothing else.
 
     Refusal
-    ├── BadReview    the call is malformed: HTTP 400, 413 or 415
+    ├── BadReview    the call is malformed: HTTP 400, 408, 413 or 415
     └── Denied       the object is refused: HTTP 200, allowed false, a field path and the way out
 
 Any other exception is a bug: the edge answers 500 and failurePolicy decides.
@@ -17,7 +17,7 @@ class Refusal(Exception):
 class BadReview(Refusal):
     """The call is not an AdmissionReview that this server can read.
 
-    `code` is the HTTP status (400, 413 or 415); the message is one plain sentence.
+    `code` is the HTTP status (400, 408, 413 or 415); the message is one plain sentence.
     """
 
     def __init__(self, message: str, *, code: int = 400) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from webhook.rules import immutable, labels, names, parents, queues, scope, stepping
+from webhook.rules import immutable, labels, lengths, names, parents, queues, scope, stepping
 from webhook.rules.errors import Denied
 from webhook.rules.facts import Facts, Key, found, trainer_key
 from webhook.rules.labels import label_path
@@ -54,7 +54,11 @@ def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
 
 def validate(request: Request, _policy: Policy) -> Verdict:
     """Denied where other webhooks have undone what `mutate` did."""
-    return parents.validated(request, _why_not_ours(request))
+    verdict = parents.validated(request, _why_not_ours(request))
+    jobset = request.new(JobSet)
+    if request.operation is Operation.CREATE and scope.is_stepped(jobset.metadata):
+        queues.check_queued(jobset.steps)
+    return verdict
 
 
 def _why_not_ours(request: Request) -> Reason | None:
@@ -83,11 +87,16 @@ def _submission(parent: Metadata, jobset: JobSet, namespace: str) -> Submission:
 
 def _created_alone(jobset: JobSet, submission: Submission, facts: Facts, policy: Policy) -> Verdict:
     labels.check_carried(jobset.metadata)
-    queues.check_chosen(jobset.metadata, jobset.steps)
+    queues.step_queues(jobset.metadata, jobset.steps)
     choice = stepping.choose(submission.parent(names.JOBSET_FRAMEWORK, facts, policy), policy)
+    warnings = (
+        *choice.warnings,
+        *submission.warnings(facts, policy),
+        *lengths.warnings(jobset.metadata, jobset.steps),
+    )
     if not choice.stepped:
         whole = _whole(jobset, submission.queue)
-        return Verdict(choice.reason, jobset, whole, choice.warnings)
+        return Verdict(choice.reason, jobset, whole, warnings)
     spec = jobset.spec
     submitted = replace(
         jobset,
@@ -95,7 +104,6 @@ def _created_alone(jobset: JobSet, submission: Submission, facts: Facts, policy:
         spec=replace(spec, suspend=False) if spec and spec.suspend else spec,
     )
     stepped = _stepped(submitted, jobset.metadata, submission.queue)
-    warnings = (*choice.warnings, *submission.warnings(facts))
     return Verdict(choice.reason, jobset, stepped, warnings)
 
 
@@ -164,14 +172,17 @@ def _labelled(step: ReplicatedJob, changes: Mapping[str, str | None]) -> Replica
 
 def _updated(new: JobSet, old: JobSet) -> Verdict:
     suspend, stored = _suspend(new), _suspend(old)
+    warnings: tuple[str, ...] = ()
     if old.metadata.controller is None:
         replay = parents.is_replay(new.metadata, old.metadata)
         suspend = parents.suspend_after(suspend, stored, replay=replay)
+        warnings = parents.fixed_warnings(new.metadata, old.metadata, old.steps)
     spec = new.spec
     if spec and old.spec:
         spec = immutable.completed(replace(spec, suspend=suspend), old.spec)
     edited = replace(new, metadata=parents.kept(new.metadata, old.metadata), spec=spec)
-    return Verdict(parents.update_reason(suspend, stored, edited=edited != new), new, edited)
+    reason = parents.update_reason(suspend, stored, edited=edited != new)
+    return Verdict(reason, new, edited, warnings)
 
 
 def _suspend(jobset: JobSet) -> Flag:

@@ -4,7 +4,8 @@ Views of Kueue's configuration (v1beta1 and v1beta2 alike in what is read), Loca
 ClusterQueue and AdmissionCheck; which of them a rule needs, and what follows from the answers.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -15,50 +16,16 @@ from webhook.rules import names
 from webhook.rules.facts import Absent, Facts, Key, Unreadable, found
 from webhook.rules.objects import Head, View
 from webhook.rules.policy import Kueue, Policy
+from webhook.rules.selectors import Selector
 
 CONFIGURATION_KEY: Final = "controller_manager_config.yaml"
-
-
-class Requirement(View, frozen=True):
-    """One expression of a label selector."""
-
-    key: str
-    operator: str
-    values: list[str] | None = None
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether these labels meet it (apimachinery, pkg/labels)."""
-        value, values = labels.get(self.key), self.values or []
-        return {
-            "In": value in values,
-            "NotIn": value not in values,
-            "Exists": value is not None,
-            "DoesNotExist": value is None,
-        }.get(self.operator, False)
-
-
-class Selector(View, frozen=True):
-    """metav1.LabelSelector."""
-
-    match_labels: dict[str, str] | None = None
-    match_expressions: list[Requirement] | None = None
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether these labels meet all of it."""
-        return all(labels.get(k) == v for k, v in (self.match_labels or {}).items()) and all(
-            requirement.matches(labels) for requirement in self.match_expressions or ()
-        )
-
-    @property
-    def keys(self) -> set[str]:
-        """The labels that it asks for."""
-        return {*(self.match_labels or {}), *(one.key for one in self.match_expressions or ())}
 
 
 class Integrations(View, frozen=True):
     """Kueue configuration, integrations."""
 
     frameworks: list[str] | None = None
+    external_frameworks: list[str] | None = None
 
 
 class Configuration(View, frozen=True):
@@ -70,9 +37,27 @@ class Configuration(View, frozen=True):
 
     @property
     def frameworks(self) -> frozenset[str]:
-        """The integrations that are on; with none listed it is batch/job."""
-        named = (self.integrations and self.integrations.frameworks) or [names.JOB_FRAMEWORK]
-        return frozenset(named)
+        """The integrations that are on, Kueue's own and others'; with none listed it is batch/job.
+
+        To Kueue a parent of an external framework (`TrainJob.v1alpha1.trainer.kubeflow.org`) is as
+        good a manager of its Jobs as one of its own (getJobTypeForOwner in v0.19.2).
+        """
+        said = self.integrations or Integrations()
+        external = {
+            _EXTERNAL.get(_without_version(name), "") for name in said.external_frameworks or ()
+        }
+        return frozenset(said.frameworks or [names.JOB_FRAMEWORK]) | (external - {""})
+
+
+_EXTERNAL: Final = {
+    f"TrainJob.{names.TRAINER_GROUP}": names.TRAINJOB_FRAMEWORK,
+    f"JobSet.{names.JOBSET_GROUP}": names.JOBSET_FRAMEWORK,
+}
+
+
+def _without_version(framework: str) -> str:
+    kind, _, rest = framework.partition(".")
+    return f"{kind}.{rest.partition('.')[2]}"
 
 
 class _ConfigMap(View, frozen=True):
@@ -122,9 +107,9 @@ def needs(
     keys = _known_way(queues, namespace, facts)
     if policy.kueue is None:
         keys.append(configuration_key(policy))
-        selector = _configuration(facts, policy).managed_jobs_namespace_selector
-        if selector and selector.keys - {names.NAMESPACE_NAME}:
-            keys.append(Key("", "v1", "namespaces", namespace))
+    selector = _selector(facts, policy)
+    if selector and selector.keys - {names.NAMESPACE_NAME}:
+        keys.append(Key("", "v1", "namespaces", namespace))
     if priority:
         keys.append(_priority_class(priority))
     return keys
@@ -132,13 +117,14 @@ def needs(
 
 def settings(namespace: str, facts: Facts, policy: Policy) -> Kueue:
     """How Kueue is set up: as the administrator says, else as its ConfigMap, else its defaults."""
+    manages = _manages(_selector(facts, policy), namespace, facts, policy)
     if policy.kueue is not None:
-        return policy.kueue
+        return replace(policy.kueue, manages_namespace=policy.kueue.manages_namespace and manages)
     configuration = _configuration(facts, policy)
     return Kueue(
         frameworks=configuration.frameworks,
         manages_without_queue_name=configuration.manage_jobs_without_queue_name,
-        manages_namespace=_manages(configuration, namespace, facts, policy),
+        manages_namespace=manages,
     )
 
 
@@ -152,18 +138,36 @@ def leads_to_multikueue(queues: Iterable[str], namespace: str, facts: Facts) -> 
     return None if unknown else False
 
 
+def unread_warnings(facts: Facts, policy: Policy) -> tuple[str, ...]:
+    """Says that Kueue's configuration was assumed, where it could not be read."""
+    if policy.kueue is not None or not isinstance(facts.get(configuration_key(policy)), Unreadable):
+        return ()
+    return ("Kueue's configuration could not be read: decided as if all its integrations were on",)
+
+
 def missing_warnings(
     queues: Sequence[str], priority: str | None, namespace: str, facts: Facts
 ) -> tuple[str, ...]:
-    """What a parent names that is not there: it would wait without a word."""
+    """What a parent names that is not there, or not to be seen: it would wait without a word."""
     warnings = [
         f"LocalQueue {queue} does not exist in this namespace: the steps wait until it does"
         for queue in dict.fromkeys(queues)
         if isinstance(facts.get(_local_queue(queue, namespace)), Absent)
     ]
-    if priority and isinstance(facts.get(_priority_class(priority)), Absent):
-        warnings.append(f"WorkloadPriorityClass {priority} does not exist: Jobs wait until it does")
+    match facts.get(_priority_class(priority)) if priority else None:
+        case Absent():
+            missing = f"WorkloadPriorityClass {priority} does not exist: Jobs wait until it does"
+            warnings.append(missing)
+        case Unreadable():
+            warnings.append(f"WorkloadPriorityClass {priority} could not be looked up")
     return tuple(warnings)
+
+
+def _selector(facts: Facts, policy: Policy) -> Selector | None:
+    """Which namespaces Kueue manages; None where it is all but the system's."""
+    if policy.kueue is not None:
+        return policy.managed_namespaces
+    return _configuration(facts, policy).managed_jobs_namespace_selector
 
 
 def _configuration(facts: Facts, policy: Policy) -> Configuration:
@@ -181,8 +185,7 @@ def _parsed(text: str) -> Configuration:
         return UNKNOWN  # Not to be understood: as if it could not be read.
 
 
-def _manages(configuration: Configuration, namespace: str, facts: Facts, policy: Policy) -> bool:
-    selector = configuration.managed_jobs_namespace_selector
+def _manages(selector: Selector | None, namespace: str, facts: Facts, policy: Policy) -> bool:
     if selector is None:
         return namespace not in {"kube-system", policy.kueue_namespace}
     head = found(facts, Key("", "v1", "namespaces", namespace), Head)

@@ -10,6 +10,7 @@ from typing import Final
 from webhook.rules import names
 from webhook.rules.errors import Denied
 from webhook.rules.objects import Metadata
+from webhook.rules.policy import Mode
 
 LABEL_LENGTH: Final = 63
 NAME_LENGTH: Final = 253
@@ -55,6 +56,18 @@ def check_changed(new: Metadata, old: Metadata) -> None:
         if new.label(key) != old.label(key)
     }
     check_carried(Metadata().labelled(changed))
+
+
+def mode_of(metadata: Metadata) -> Mode | None:
+    """The mode that a parent asks for, None where it leaves it open; Denied where there is none."""
+    text = metadata.annotation(names.MODE)
+    if text is None:
+        return None
+    if text not in set(Mode):
+        known = ", ".join(Mode)
+        why = f"must be one of {known}; or leave the annotation out"
+        raise Denied(annotation_path(names.MODE), text, why)
+    return Mode(text)
 
 
 def check_carried(metadata: Metadata) -> None:

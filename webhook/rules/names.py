@@ -44,6 +44,29 @@ JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 TRAINJOB_FRAMEWORK: Final = "trainer.kubeflow.org/trainjob"
 JOBSET_FRAMEWORK: Final = "jobset.x-k8s.io/jobset"
 JOB_FRAMEWORK: Final = "batch/job"
+FRAMEWORKS: Final = frozenset(
+    {
+        TRAINJOB_FRAMEWORK,
+        JOBSET_FRAMEWORK,
+        JOB_FRAMEWORK,
+        "deployment",
+        "kubeflow.org/jaxjob",
+        "kubeflow.org/mpijob",
+        "kubeflow.org/paddlejob",
+        "kubeflow.org/pytorchjob",
+        "kubeflow.org/tfjob",
+        "kubeflow.org/xgboostjob",
+        "leaderworkerset.x-k8s.io/leaderworkerset",
+        "pod",
+        "ray.io/raycluster",
+        "ray.io/rayjob",
+        "ray.io/rayservice",
+        "sparkoperator.k8s.io/sparkapplication",
+        "statefulset",
+        "workload.codeflare.dev/appwrapper",
+    }
+)
+"""Those of v0.19.2."""
 
 KUEUE_USER: Final = "system:serviceaccount:kueue-system:kueue-controller-manager"
 JOBSET_USER: Final = "system:serviceaccount:jobset-system:jobset-controller-manager"

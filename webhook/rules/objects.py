@@ -40,6 +40,7 @@ class Metadata(View, frozen=True):
     """ObjectMeta, of an object or of a template."""
 
     name: str = ""
+    generate_name: str = ""
     namespace: str = ""
     uid: str = ""
     labels: Labels = UNSET
@@ -83,6 +84,12 @@ class RuntimeRef(View, frozen=True):
     kind: Text = UNSET
 
 
+class Trainer(View, frozen=True):
+    """TrainJob spec.trainer."""
+
+    num_nodes: int | None = None
+
+
 class TrainJobSpec(View, frozen=True):
     """TrainJob spec."""
 
@@ -90,6 +97,7 @@ class TrainJobSpec(View, frozen=True):
     managed_by: Text = UNSET
     runtime_ref: RuntimeRef | UnsetType | None = UNSET
     active_deadline_seconds: int | None = None
+    trainer: Trainer | None = None
 
 
 class TrainJob(View, frozen=True):
@@ -131,6 +139,7 @@ class JobSpec(View, frozen=True):
     suspend: Flag = UNSET
     managed_by: Text = UNSET
     completion_mode: Text = UNSET
+    completions: int | None = None
     parallelism: int | UnsetType | None = UNSET
     template: PodTemplate | UnsetType | None = UNSET
 

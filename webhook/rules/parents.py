@@ -7,9 +7,9 @@ with that one Kueue would take it for the manager of its Jobs and admit it whole
 from collections.abc import Sequence
 from typing import Final
 
-from webhook.rules import names, scope
+from webhook.rules import labels, names, queues, scope
 from webhook.rules.errors import Denied
-from webhook.rules.labels import LABEL_LENGTH, check_changed, label_path
+from webhook.rules.labels import label_path
 from webhook.rules.objects import Flag, Head, Metadata, ReplicatedJob
 from webhook.rules.reasons import Reason
 from webhook.rules.review import Operation, Request
@@ -62,7 +62,7 @@ def kept(new: Metadata, old: Metadata) -> Metadata:
     Denied where the update sets another queue, or a value that Kueue would not take. On a JobSet of
     Trainer's the label comes from its runtime at each apply and is only taken off.
     """
-    check_changed(new, old)
+    labels.check_changed(new, old)
     queue, asked = old.label(names.STEP_QUEUE) or "", new.label(names.QUEUE)
     if asked is not None and asked != queue and new.controller is None:
         raise _queue_changed(queue, asked)
@@ -100,12 +100,27 @@ def left_alone(request: Request, reason: Reason) -> Verdict:
     return Verdict(reason)
 
 
-def long_name_warnings(name: str, steps: Sequence[ReplicatedJob]) -> tuple[str, ...]:
-    """What JobSet would say only in an event: Pods are named <parent>-<step>-<n>-<n>-<suffix>."""
-    longest = max((len(f"{name}-{step.name}-0-0-abcde") for step in steps), default=0)
-    if longest <= LABEL_LENGTH:
-        return ()
-    return (f"the name is too long by {longest - LABEL_LENGTH}: its Pods could not be created",)
+def fixed_warnings(new: Metadata, old: Metadata, steps: Sequence[ReplicatedJob]) -> tuple[str, ...]:
+    """Says of each annotation of ours that an update changes that it counts at creation only.
+
+    Denied where its new value would not have been taken at creation either.
+    """
+    changed = changed_annotations(new, old)
+    if names.MODE in changed:
+        labels.mode_of(new)
+    if names.STEP_QUEUES in changed:
+        queues.step_queues(new, steps)
+    return tuple(
+        f"{key} counts at creation only: to change it, delete the object and create it again"
+        for key in changed
+    )
+
+
+def changed_annotations(new: Metadata, old: Metadata) -> tuple[str, ...]:
+    """The annotations that users set and an update changes."""
+    return tuple(
+        key for key in (names.MODE, names.STEP_QUEUES) if new.annotation(key) != old.annotation(key)
+    )
 
 
 def validated(request: Request, why_not_ours: Reason | None) -> Verdict:
@@ -113,8 +128,12 @@ def validated(request: Request, why_not_ours: Reason | None) -> Verdict:
     metadata = request.new(Head).metadata
     if why_not_ours:
         return Verdict(why_not_ours)
-    if request.operation is Operation.UPDATE or scope.is_stepped(metadata):
+    if request.operation is Operation.UPDATE:
         _check_unqueued(metadata)
+        labels.check_changed(metadata, request.old(Head).metadata)
+    elif scope.is_stepped(metadata):
+        _check_unqueued(metadata)
+        labels.check_carried(metadata)
     return Verdict(Reason.UNCHANGED)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from webhook.rules import names
+from webhook.rules.selectors import Selector
 
 
 class Mode(StrEnum):
@@ -52,7 +53,8 @@ class Policy:
     """Everything that a rule may know beside the review and the facts of the cluster.
 
     `kueue_users` and `jobset_users` are exact user names, never prefixes. `kueue` is what the
-    administrator says of Kueue; None means that Kueue's ConfigMap is asked.
+    administrator says of Kueue, `managed_namespaces` which namespaces it manages then; without
+    `kueue` Kueue's ConfigMap is asked.
     """
 
     kueue_users: frozenset[str] = frozenset({names.KUEUE_USER})
@@ -60,5 +62,6 @@ class Policy:
     default_mode: Mode = Mode.AUTO
     allow_mode_override: bool = True
     kueue: Kueue | None = None
+    managed_namespaces: Selector | None = None
     kueue_namespace: str = "kueue-system"
     kueue_config_map: str = "kueue-manager-config"

@@ -10,29 +10,26 @@ from webhook.rules import names
 from webhook.rules.errors import Denied
 from webhook.rules.labels import QUEUE_RULE, annotation_path, is_queue_name, label_path
 from webhook.rules.objects import Metadata, ReplicatedJob
+from webhook.rules.reasons import Reason
 
 
-def step_queues(parent: Metadata) -> dict[str, str]:
-    """The annotation as step name to queue name; Denied where it is not `step=queue,...`."""
-    text = parent.annotation(names.STEP_QUEUES)
-    pairs = [pair.strip() for pair in text.split(",")] if text and text.strip() else []
+def step_queues(parent: Metadata, steps: Sequence[ReplicatedJob] = ()) -> dict[str, str]:
+    """The annotation as step name to queue name.
+
+    Denied where it is not `step=queue,...`, or names a step that is not among those known.
+    """
+    known = [step.name for step in steps]
     found: dict[str, str] = {}
-    for pair in pairs:
-        step, equals, queue = (part.strip() for part in pair.partition("="))
+    for pair in _pairs(parent):
+        step, equals, queue = _parts(pair)
         if not (step and equals) or step in found:
-            raise _refused(parent, f"'{pair}' is not a step and its queue, once each")
+            raise _refused(parent, f"'{pair}' is not a step and its queue, once each", known)
+        if known and step not in known:
+            raise _refused(parent, f"there is no step '{step}'", known)
         if not is_queue_name(queue):
-            raise _refused(parent, f"'{queue}' can't be a LocalQueue: it {QUEUE_RULE}")
+            raise _refused(parent, f"'{queue}' can't be a LocalQueue: it {QUEUE_RULE}", known)
         found[step] = queue
     return found
-
-
-def check_chosen(parent: Metadata, steps: Sequence[ReplicatedJob]) -> None:
-    """Denied where the annotation is malformed, or names a step that is not among those known."""
-    known = [step.name for step in steps]
-    for step in step_queues(parent):
-        if known and step not in known:
-            raise _refused(parent, f"there is no step '{step}'; the steps are {', '.join(known)}")
 
 
 def check_own(steps: Sequence[ReplicatedJob]) -> None:
@@ -44,6 +41,22 @@ def check_own(steps: Sequence[ReplicatedJob]) -> None:
             raise Denied(place, own, QUEUE_RULE)
 
 
+def check_queued(steps: Sequence[ReplicatedJob]) -> None:
+    """Denied where a step of a stepped JobSet lost its queue: its Jobs would run without one."""
+    for index, step in enumerate(steps):
+        own = step.metadata.label(names.QUEUE)
+        if not own or own != step.metadata.label(names.STEP_QUEUE) or not is_queue_name(own):
+            raise Denied(
+                f"spec.replicatedJobs[{index}].template.{label_path(names.QUEUE)}",
+                own or "",
+                "another webhook changed it after kueue-steps had set it and "
+                f"{names.STEP_QUEUE} to the step's queue. Ask your administrator to exclude these "
+                "labels from that webhook",
+                code=403,
+                reason=Reason.UNDONE,
+            )
+
+
 def queue_of(step: ReplicatedJob, chosen: Mapping[str, str], parent_queue: str) -> str:
     """The LocalQueue of one step."""
     return chosen.get(step.name) or step.metadata.label(names.QUEUE) or parent_queue
@@ -53,11 +66,23 @@ def all_queues(
     parent: Metadata, steps: Sequence[ReplicatedJob], parent_queue: str
 ) -> tuple[str, ...]:
     """Every LocalQueue that a step of this parent may wait in, as far as the steps are known."""
-    own = [queue for step in steps if (queue := step.metadata.label(names.QUEUE))]
-    return tuple(dict.fromkeys([parent_queue, *step_queues(parent).values(), *own]))
+    chosen = [queue for pair in _pairs(parent) if is_queue_name(queue := _parts(pair)[2])]
+    own = [name for step in steps if (name := step.metadata.label(names.QUEUE))]
+    return tuple(dict.fromkeys([parent_queue, *chosen, *own]))
 
 
-def _refused(parent: Metadata, why: str) -> Denied:
+def _pairs(parent: Metadata) -> list[str]:
+    text = parent.annotation(names.STEP_QUEUES) or ""
+    return [pair.strip() for pair in text.split(",")] if text.strip() else []
+
+
+def _parts(pair: str) -> tuple[str, str, str]:
+    step, equals, queue = pair.partition("=")
+    return step.strip(), equals, queue.strip()
+
+
+def _refused(parent: Metadata, problem: str, known: Sequence[str]) -> Denied:
+    why = f"{problem}; the steps are {', '.join(known)}" if known else problem
     return Denied(
         annotation_path(names.STEP_QUEUES),
         parent.annotation(names.STEP_QUEUES),

@@ -4,6 +4,7 @@ Unknown fields are tolerated, so that reviews of newer API servers decode; a cal
 review is refused in plain words (`BadReview`).
 """
 
+import re
 from base64 import b64encode
 from enum import StrEnum
 from typing import Any, Final, TypeVar
@@ -66,11 +67,22 @@ class Request(View, frozen=True):
 
     def new(self, view: type[ViewT]) -> ViewT:
         """The object as it would be stored, seen through `view`; BadReview where it is missing."""
-        return _decoded(self.object, view, "object", self.operation)
+        return self._decoded(self.object, view, "object")
 
     def old(self, view: type[ViewT]) -> ViewT:
         """The object as it is stored, seen through `view`; BadReview where it is missing."""
-        return _decoded(self.old_object, view, "oldObject", self.operation)
+        return self._decoded(self.old_object, view, "oldObject")
+
+    def _decoded(self, raw: msgspec.Raw, view: type[ViewT], field: str) -> ViewT:
+        if raw == _NULL:
+            raise BadReview(
+                f"request.{field} is missing, but {self.operation.value} always carries it."
+            )
+        try:
+            return msgspec.json.decode(raw, type=view)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            # Custom resources reach mutating webhooks before their schema is checked.
+            raise _misshapen(error, field, self.resource.resource) from error
 
 
 class _Review(View, frozen=True):
@@ -116,17 +128,13 @@ def write(request: Request, verdict: Verdict) -> bytes:
     return _encoder.encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})
 
 
-def _decoded(raw: msgspec.Raw, view: type[ViewT], field: str, operation: Operation) -> ViewT:
-    if raw == _NULL:
-        raise BadReview(f"request.{field} is missing, but {operation.value} always carries it.")
-    try:
-        return msgspec.json.decode(raw, type=view)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        # Custom resources reach mutating webhooks before their schema is checked.
-        problem, _, path = str(error).partition(" - at `$")
-        raise Denied(
-            path.rstrip("`").lstrip(".") or field, None, problem, reason=Reason.INVALID_OBJECT
-        ) from error
+def _misshapen(error: Exception, field: str, plural: str) -> Denied:
+    """The object is not of its kind's shape: where, and where its shape is to be seen."""
+    problem, _, place = str(error).partition(" - at `$")
+    path = place.rstrip("`").lstrip(".")
+    explained = re.sub(r"\[[^]]*\]", "", ".".join(filter(None, (plural, path))))
+    way_out = f"`kubectl explain {explained}` shows what may stand there"
+    return Denied(path or field, None, f"{problem}. {way_out}", reason=Reason.INVALID_OBJECT)
 
 
 def _line(warning: str) -> str:

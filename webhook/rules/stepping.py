@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from webhook.rules import names
-from webhook.rules.errors import Denied
-from webhook.rules.labels import annotation_path
+from webhook.rules.labels import mode_of
 from webhook.rules.objects import JobSetSpec, Metadata, ReplicatedJob, steps_of
 from webhook.rules.policy import Kueue, Mode, Policy
 from webhook.rules.reasons import Reason
@@ -54,6 +53,17 @@ GANG_WARNINGS: Mapping[Reason, str] = {
 }
 
 
+GANGS: frozenset[Reason] = frozenset(
+    {
+        Reason.WHOLE_READY_DEPENDENCY,
+        Reason.WHOLE_IN_ORDER,
+        Reason.WHOLE_SEVERAL_REPLICAS,
+        Reason.WHOLE_CONCURRENT_STEPS,
+        Reason.WHOLE_PODSET_GROUP,
+    }
+)
+
+
 def choose(parent: Parent, policy: Policy) -> Choice:
     """Step or whole for a queued parent; Denied where its mode annotation is unknown."""
     mode, warnings = _mode(parent.metadata, policy)
@@ -75,7 +85,7 @@ def choose(parent: Parent, policy: Policy) -> Choice:
         only = (
             f"Kueue's {parent.framework} integration is off: admitted step by step instead of whole"
         )
-        return Choice(True, Reason.STEPPED_ONLY_CHOICE, (*warnings, only))
+        return Choice(True, Reason.STEPPED_ONLY_CHOICE, (*warnings, only, *_gang_stepped(parent)))
     return Choice(False, reason, (*warnings, *_gang_warning(reason, policy)))
 
 
@@ -129,16 +139,13 @@ def is_initializer(step: ReplicatedJob) -> bool:
 
 
 def _mode(metadata: Metadata, policy: Policy) -> tuple[Mode, tuple[str, ...]]:
-    text = metadata.annotation(names.MODE)
-    if text is None:
+    mode = mode_of(metadata)
+    if mode is None:
         return policy.default_mode, ()
-    if text not in set(Mode):
-        known = ", ".join(Mode)
-        raise Denied(annotation_path(names.MODE), text, f"must be one of {known}")
     if not policy.allow_mode_override:
         ignored = f"{names.MODE} is ignored: the administrator fixed it to {policy.default_mode}"
         return policy.default_mode, (ignored,)
-    return Mode(text), ()
+    return mode, ()
 
 
 def _gang_warning(reason: Reason, policy: Policy) -> tuple[str, ...]:
@@ -146,6 +153,13 @@ def _gang_warning(reason: Reason, policy: Policy) -> tuple[str, ...]:
         return ()
     change = f"; annotation {names.MODE}: step would change that"
     return (f"admitted whole, since {why}{change if policy.allow_mode_override else ''}",)
+
+
+def _gang_stepped(parent: Parent) -> tuple[str, ...]:
+    reason = why_whole(parent)
+    if reason not in GANGS:
+        return ()
+    return (f"{GANG_WARNINGS[reason]}: admitted apart, they can wait for each other for ever",)
 
 
 def _is_in_order(spec: JobSetSpec) -> bool:

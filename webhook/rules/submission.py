@@ -52,6 +52,9 @@ class Submission:
             multikueue=kueue.leads_to_multikueue(self.queues, self.namespace, facts),
         )
 
-    def warnings(self, facts: Facts) -> tuple[str, ...]:
-        """What it names that is not there."""
-        return kueue.missing_warnings(self.queues, self.priority, self.namespace, facts)
+    def warnings(self, facts: Facts, policy: Policy) -> tuple[str, ...]:
+        """What it names that is not there, and what could not be read."""
+        return (
+            *kueue.unread_warnings(facts, policy),
+            *kueue.missing_warnings(self.queues, self.priority, self.namespace, facts),
+        )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from webhook.rules import labels, names, parents, queues, scope, stepping
+from webhook.rules import labels, lengths, names, parents, queues, scope, stepping
 from webhook.rules.facts import Facts, Key, found, trainer_key
 from webhook.rules.objects import (
     Head,
@@ -35,12 +35,15 @@ DEADLINE_WARNING = (
 
 def needs(request: Request, facts: Facts, policy: Policy) -> tuple[Key, ...]:
     """The runtime of a TrainJob that is created with a queue, and where its queues lead."""
-    if request.operation is not Operation.CREATE or _why_not_ours(request):
+    if _why_not_ours(request):
         return ()
     trainjob = request.new(TrainJob)
-    runtime = _runtime_key(trainjob, request.namespace)
-    submission = _submission(trainjob, request.namespace, facts)
-    return (*((runtime,) if runtime else ()), *submission.needs(facts, policy))
+    key = _runtime_key(trainjob, request.namespace)
+    runtime = (key,) if key else ()
+    if request.operation is Operation.UPDATE:
+        old = request.old(Head).metadata
+        return runtime if parents.changed_annotations(trainjob.metadata, old) else ()
+    return (*runtime, *_submission(trainjob, request.namespace, facts).needs(facts, policy))
 
 
 def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
@@ -49,7 +52,9 @@ def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
         return parents.left_alone(request, reason)
     if request.operation is Operation.CREATE:
         return _created(request, facts, policy)
-    return _updated(request.new(TrainJob), request.old(TrainJob))
+    trainjob = request.new(TrainJob)
+    steps = _submission(trainjob, request.namespace, facts).steps
+    return _updated(trainjob, request.old(TrainJob), steps)
 
 
 def validate(request: Request, _policy: Policy) -> Verdict:
@@ -77,22 +82,32 @@ def _created(request: Request, facts: Facts, policy: Policy) -> Verdict:
     trainjob = request.new(TrainJob)
     submission = _submission(trainjob, request.namespace, facts)
     labels.check_carried(trainjob.metadata)
-    queues.check_chosen(trainjob.metadata, submission.steps)
+    queues.step_queues(trainjob.metadata, submission.steps)
     choice = stepping.choose(submission.parent(names.TRAINJOB_FRAMEWORK, facts, policy), policy)
+    warnings = (
+        *submission.warnings(facts, policy),
+        *lengths.warnings(trainjob.metadata, submission.steps, _nodes(trainjob, submission.steps)),
+    )
     if not choice.stepped:
         whole = replace(trainjob, metadata=parents.left_whole(trainjob.metadata, submission.queue))
-        return Verdict(choice.reason, trainjob, whole, choice.warnings)
-    warnings = (
-        *choice.warnings,
-        *submission.warnings(facts),
-        *_warnings(trainjob, submission.steps),
+        return Verdict(choice.reason, trainjob, whole, (*choice.warnings, *warnings))
+    return Verdict(
+        choice.reason,
+        trainjob,
+        _stepped(trainjob, submission.queue),
+        (*choice.warnings, *warnings, *_deadline_warning(trainjob)),
     )
-    return Verdict(choice.reason, trainjob, _stepped(trainjob, submission.queue), warnings)
 
 
-def _warnings(trainjob: TrainJob, steps: Sequence[ReplicatedJob]) -> tuple[str, ...]:
-    deadline = (DEADLINE_WARNING,) if trainjob.training.active_deadline_seconds else ()
-    return (*deadline, *parents.long_name_warnings(trainjob.metadata.name, steps))
+def _deadline_warning(trainjob: TrainJob) -> tuple[str, ...]:
+    return (DEADLINE_WARNING,) if trainjob.training.active_deadline_seconds else ()
+
+
+def _nodes(trainjob: TrainJob, steps: Sequence[ReplicatedJob]) -> dict[str, int]:
+    """How many Pods the TrainJob asks for in the step that trains, whatever its runtime says."""
+    count = trainjob.training.trainer and trainjob.training.trainer.num_nodes
+    trains = [step.name for step in steps if step.metadata.label(names.TRAINJOB_STEP) == "trainer"]
+    return dict.fromkeys(trains, count) if count else {}
 
 
 def _stepped(trainjob: TrainJob, queue: str) -> TrainJob:
@@ -105,7 +120,7 @@ def _stepped(trainjob: TrainJob, queue: str) -> TrainJob:
     )
 
 
-def _updated(new: TrainJob, old: TrainJob) -> Verdict:
+def _updated(new: TrainJob, old: TrainJob, steps: Sequence[ReplicatedJob]) -> Verdict:
     replay = parents.is_replay(new.metadata, old.metadata)
     stored = old.training.suspend
     suspend = parents.suspend_after(new.training.suspend, stored, replay=replay)
@@ -114,7 +129,12 @@ def _updated(new: TrainJob, old: TrainJob) -> Verdict:
         metadata=parents.kept(new.metadata, old.metadata),
         spec=replace(new.spec, suspend=suspend) if new.spec else new.spec,
     )
-    return Verdict(parents.update_reason(suspend, stored, edited=edited != new), new, edited)
+    return Verdict(
+        parents.update_reason(suspend, stored, edited=edited != new),
+        new,
+        edited,
+        parents.fixed_warnings(new.metadata, old.metadata, steps),
+    )
 
 
 def _submission(trainjob: TrainJob, namespace: str, facts: Facts) -> Submission:
