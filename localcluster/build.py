@@ -1,4 +1,4 @@
-"""Build the nine binaries once, and keep them in a cache that is only ever complete.
+"""Build a module's binaries once, and keep them in a cache that is only ever complete.
 
 A build goes into a folder of its own that is renamed when it is done: an interrupted build is never
 taken for a finished one. A file lock makes a second build wait for the first. A finished
@@ -10,8 +10,9 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from localcluster.errors import BuildFailed
@@ -22,17 +23,43 @@ from localcluster.toolchain import Go, find_go
 Say = Callable[[str], None]
 
 
-def build(*, say: Say) -> Path:
+@dataclass(frozen=True)
+class Plan:
+    """What to build: the `tool` lines of a module, and how its people call that.
+
+    `renamed` gives binaries whose main package has too plain a name another one.
+    """
+
+    what: str
+    minutes: str
+    module: Path
+    flags: str
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+def control_plane() -> Plan:
+    """The nine binaries of the control plane; etcd's main package is called `server`."""
+    return Plan(
+        what="the control plane",
+        minutes="8 to 10",
+        module=MODULE_ROOT,
+        flags=linker_flags(read_go_mod().versions),
+        renamed={"server": "etcd"},
+    )
+
+
+def build(plan: Plan | None = None, *, say: Say) -> Path:
     """Return the folder that holds the binaries, building them if they are not there yet."""
-    go = find_go(read_go_mod(), say=say)
-    target = cache_root() / cache_key(MODULE_ROOT, go.version)
+    plan = plan or control_plane()
+    go = replace(find_go(read_go_mod(plan.module), say=say), module=plan.module)
+    target = cache_root() / cache_key(plan.module, go.version)
     if target.is_dir():
         return target
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with _locked(target.with_suffix(".lock"), say):
             if not target.is_dir():
-                _build_into(target, go, say)
+                _build_into(target, plan, go, say)
     except PermissionError as error:
         raise BuildFailed(f"{error}: name a cache of your own in LOCALCLUSTER_CACHE") from error
     return target
@@ -70,28 +97,27 @@ def _listed(go: Go) -> dict[str, str]:
     return {module: folder for module, _, folder in (line.partition(" ") for line in lines)}
 
 
-def _build_into(target: Path, go: Go, say: Say) -> None:
+def _build_into(target: Path, plan: Plan, go: Go, say: Say) -> None:
     for abandoned in target.parent.glob(f"{target.name}.partial-*"):
         shutil.rmtree(abandoned)
     partial = Path(tempfile.mkdtemp(prefix=f"{target.name}.partial-", dir=target.parent))
     try:
-        _compile(partial, go, say)
+        _compile(partial, plan, go, say)
         partial.chmod(0o755)
         partial.rename(target)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def _compile(folder: Path, go: Go, say: Say) -> None:
-    say(f"building the control plane with {go.version}, once (8 to 10 minutes on two cores)")
+def _compile(folder: Path, plan: Plan, go: Go, say: Say) -> None:
+    say(f"building {plan.what} with {go.version}, once ({plan.minutes} minutes on two cores)")
     with progress("downloading modules", total=None, say=say) as advance:
         packages = go.output("list", "-deps", "tool", on_line=lambda _: advance())
-    flags = linker_flags(read_go_mod().versions)
     with progress("compiling, then linking", total=len(packages.splitlines()), say=say) as advance:
-        arguments = ("-v", "-ldflags", flags, "-o", f"{folder}/", "tool")
+        arguments = ("-v", "-ldflags", plan.flags, "-o", f"{folder}/", "tool")
         go.output("build", *arguments, on_line=lambda _: advance())
-    # etcd's main package is called `server`.
-    (folder / "server").rename(folder / "etcd")
+    for name, better in plan.renamed.items():
+        (folder / name).rename(folder / better)
     say("built")
 
 

@@ -28,14 +28,15 @@ KEPT_LINES = 40
 
 @dataclass(frozen=True)
 class Go:
-    """One Go toolchain: its binary and its version, as in `go1.26.8`."""
+    """One Go toolchain: its binary, its version, as in `go1.26.8`, and the module it works in."""
 
     binary: Path
     version: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    module: Path = MODULE_ROOT
 
     def output(self, *arguments: str, on_line: Callable[[str], None] = lambda _: None) -> str:
-        """Run in this module's folder and return stdout; each line of stderr goes to on_line.
+        """Run in the module's folder and return stdout; each line of stderr goes to on_line.
 
         Raises BuildFailed with the last lines of stderr.
         """
@@ -57,7 +58,7 @@ class Go:
     ) -> Iterator[subprocess.Popen[str]]:
         with subprocess.Popen(
             [str(self.binary), *arguments],
-            cwd=MODULE_ROOT,
+            cwd=self.module,
             env=_environment(self.environment),
             stdout=stdout,
             stderr=subprocess.PIPE,

@@ -32,7 +32,7 @@ def serve(path: Path | None, kubeconfig: Path | None) -> None:
     # Imported here, so that `version` and `--help` need not wait for the client library.
     from webhook import server, settings, telemetry  # noqa: PLC0415
     from webhook.cluster.connection import NoCluster  # noqa: PLC0415
-    from webhook.http.tls import BadPair  # noqa: PLC0415
+    from webhook.pki.mounted import NoFiles  # noqa: PLC0415
 
     try:
         configuration = settings.load(path)
@@ -41,8 +41,38 @@ def serve(path: Path | None, kubeconfig: Path | None) -> None:
     telemetry.configure_logs(configuration.log)
     try:
         uvloop.run(server.serve(configuration, kubeconfig))
-    except (NoCluster, BadPair, OSError) as error:
+    except (NoCluster, NoFiles, OSError) as error:
         _fail(f"kueue-steps can't serve: {error}", 1)
+
+
+@main.command()
+@click.option("-n", "--namespace", default="", help="Queues and steps of this namespace alone.")
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Configuration file of the server; else the installed one is read from the cluster.",
+)
+@click.option("--kubeconfig", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("table", "json", "yaml")),
+    default="table",
+    show_default=True,
+)
+def doctor(namespace: str, config: Path | None, kubeconfig: Path | None, output: str) -> None:
+    """Examine the installation, and say what to do; exit code 1 if anything is wrong."""
+    from webhook.cluster.connection import NoCluster  # noqa: PLC0415
+    from webhook.doctor import command  # noqa: PLC0415
+
+    try:
+        outcome = command.doctor(
+            kubeconfig=kubeconfig, config=config, namespace=namespace, form=output
+        )
+    except NoCluster as error:
+        _fail(str(error), 1)
+    click.echo(outcome.text)
+    sys.exit(outcome.code)
 
 
 @main.command()

@@ -1,19 +1,22 @@
-"""The whole program on one page: settings in, two listeners, an end on SIGTERM."""
+"""The whole program on one page: settings in, two listeners, a drain on SIGTERM."""
 
 import asyncio
-import signal
 from collections.abc import Sequence
 from pathlib import Path
 
 import structlog
 
+from webhook.certificates import mounted, place, self_managed
+from webhook.cluster.certificate_objects import CertificateObjects
 from webhook.cluster.companion import accompany
 from webhook.cluster.connection import connected
 from webhook.cluster.reader import ClusterReader
 from webhook.http.admission import Admission
 from webhook.http.app import admission_app, operations_app
+from webhook.http.drain import Signals, drain
+from webhook.http.intake import Intake
 from webhook.http.listener import Listener
-from webhook.http.tls import server_context
+from webhook.http.tls import LiveTls
 from webhook.rules import kueue
 from webhook.rules.facts import Reader
 from webhook.rules.policy import Policy
@@ -22,28 +25,35 @@ from webhook.telemetry import Telemetry
 
 
 async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
-    """Serves until SIGTERM or SIGINT. Raises NoCluster, BadPair and OSError."""
+    """Serves until SIGTERM or SIGINT. Raises NoCluster, NoFiles and OSError."""
     settings, telemetry = configuration.server, Telemetry()
-    log = structlog.get_logger("kueue_steps")
-    tls = server_context(settings.certificate_file, settings.key_file)
+    tls = LiveTls(settings.client_authority_file)
+    log, section = structlog.get_logger("kueue_steps"), configuration.certificates
+    files = mounted(section, tls, telemetry)
     async with connected(kubeconfig) as api:
         reader = ClusterReader(
             api,
             timeout=configuration.lookups.timeout_seconds,
             time_to_live=configuration.lookups.cache_seconds,
         )
+        objects = CertificateObjects(api, place(section))
+        certificates = files or self_managed(section, objects, tls, telemetry)
         admission = Admission(reader, configuration.policy, telemetry)
+        intake = Intake(settings.limits)
+        telemetry.watch_in_flight(lambda: intake.in_flight)
         reviews = Listener(
-            admission_app(admission.mutate, admission.validate, telemetry),
+            admission_app(admission.mutate, admission.validate, telemetry, intake),
             settings.host,
             settings.port,
-            tls=tls,
+            tls=tls.context,
+            patience=settings.patience_seconds,
         )
-        draining = asyncio.Event()
+        signals = Signals()
 
         def unready() -> Sequence[str]:
-            states = ((draining.is_set(), "draining"), (not reviews.started, "starting"))
-            return [reason for applies, reason in states if applies]
+            states = ((signals.first.is_set(), "draining"), (not reviews.started, "starting"))
+            own = [reason for applies, reason in states if applies]
+            return [*own, *certificates.problems()]
 
         operations = Listener(
             operations_app(unready, telemetry.metrics),
@@ -51,16 +61,21 @@ async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
             settings.operations_port,
         )
         await _report_kueue(reader, configuration.policy)
-        _on_signals(draining)
+        signals.handle()
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(reviews.run_until_stopped())
+            served = tasks.create_task(reviews.run_until_stopped())
             tasks.create_task(operations.run_until_stopped())
             companion = tasks.create_task(accompany(api, telemetry))
+            keeper = tasks.create_task(certificates.run())
             log.info("serving", port=reviews.port, operations_port=operations.port)
-            await draining.wait()
-            log.info("draining")
+            await signals.first.wait()
+            log.info("draining", connections=reviews.open_connections)
+            cut = await drain(reviews, signals, settings.drain.times)
+            await served
+            log.info("drained", connections_cut=cut)
+            # Until here a pause gives its quota back, a certificate is renewed, a probe answered.
             companion.cancel()
-            reviews.stop()
+            keeper.cancel()
             operations.stop()
 
 
@@ -76,9 +91,3 @@ async def _report_kueue(reader: Reader, policy: Policy) -> None:
         manages_without_queue_name=settings.manages_without_queue_name,
         stepping_works=settings.admits_steps,
     )
-
-
-def _on_signals(stop: asyncio.Event) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)

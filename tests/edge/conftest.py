@@ -34,6 +34,7 @@ class Reports:
 
     reviewed_calls: list[tuple[str, Request, Verdict]] = field(default_factory=list)
     refusals: list[BadReview] = field(default_factory=list)
+    overloads: list[Exception] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
     misses: list[tuple[Key, str]] = field(default_factory=list)
 
@@ -43,6 +44,9 @@ class Reports:
 
     def refused(self, path: str, error: BadReview) -> None:
         self.refusals.append(error)
+
+    def overloaded(self, path: str, error: Exception) -> None:
+        self.overloads.append(error)
 
     def failed(self, path: str, error: Exception) -> None:
         self.failures.append(error)

@@ -109,6 +109,15 @@ async def test_a_list_in_pages_and_then_every_change(
     assert api.asked[2]["resourceVersion"] == "7"
 
 
+async def test_a_list_of_nothing_is_no_loss(api: Api, connection: client.ApiClient) -> None:
+    """Of a kind without objects the API server lists the metadata as `items: null`."""
+    losses: list[str] = []
+    api.pages = [page(5) | {"items": None}]
+    api.watches = [(200, [event("ADDED", item("a", 6))])]
+    assert await _seen(connection, 2, losses.append) == ["=", "+a"]
+    assert losses == []
+
+
 async def test_a_watch_that_ends_goes_on_where_it_was(
     api: Api, connection: client.ApiClient
 ) -> None:

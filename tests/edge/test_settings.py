@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from webhook import settings
-from webhook.rules.policy import Mode, Policy
+from webhook.rules.policy import Kueue, Mode, Policy
+from webhook.rules.selectors import Requirement, Selector
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = "apiVersion: config.kueue-steps.io/v1alpha1\nkind: Configuration\n"
@@ -42,6 +43,23 @@ def test_keys_of_the_file_reach_the_policy(tmp_path: Path) -> None:
     assert policy.jobset_users == {"system:me"}
 
 
+def test_what_kueue_is_can_be_said_here(tmp_path: Path) -> None:
+    """Integrations, unlabelled jobs and the selector of namespaces, spelt as Kueue spells them."""
+    policy = settings.load(
+        _file(
+            tmp_path,
+            "kueue:\n"
+            "  frameworks: [batch/job]\n"
+            "  manageJobsWithoutQueueName: true\n"
+            "  managedJobsNamespaceSelector:\n"
+            "    matchLabels: {a: b}\n"
+            "    matchExpressions: [{key: c, operator: In, values: [d]}]\n",
+        )
+    ).policy
+    assert policy.kueue == Kueue(frozenset({"batch/job"}), manages_without_queue_name=True)
+    assert policy.managed_namespaces == Selector({"a": "b"}, [Requirement("c", "In", ["d"])])
+
+
 UNUSABLE = {
     "an unknown section": ("foo: 1\n", "foo: unknown key"),
     "an unknown key in a section": ("log: {levl: info}\n", "log.levl: unknown key"),
@@ -50,6 +68,21 @@ UNUSABLE = {
     "half of what is said about Kueue": (
         "kueue: {frameworks: [batch/job]}\n",
         "frameworks and manageJobsWithoutQueueName are set together",
+    ),
+    "an integration that Kueue does not have": (
+        "kueue: {frameworks: [batch/jobs], manageJobsWithoutQueueName: false}\n",
+        "Kueue has no integration batch/jobs",
+    ),
+    "a selector of namespaces alone": (
+        "kueue: {managedJobsNamespaceSelector: {matchLabels: {a: b}}}\n",
+        "managedJobsNamespaceSelector is set together with frameworks",
+    ),
+    "an operator that there is not": (
+        (
+            "kueue: {frameworks: [batch/job], manageJobsWithoutQueueName: false,\n"
+            " managedJobsNamespaceSelector: {matchExpressions: [{key: a, operator: Is}]}}\n"
+        ),
+        "kueue.managedJobsNamespaceSelector.matchExpressions.0.operator",
     ),
     "a bound that API servers would not wait for": ("lookups: {timeoutSeconds: 4}\n", "lookups."),
     "a list": ("- a\n", "can't be read as YAML"),
@@ -103,7 +136,10 @@ def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
 def test_a_missing_certificate_stops_the_start_in_plain_words(tmp_path: Path) -> None:
     """Without its certificate the server ends with 1 and says which file it misses."""
     missing = str(tmp_path / "none.crt")
-    run = _serve(KUEUE_STEPS_SERVER__CERTIFICATE_FILE=missing)
+    run = _serve(
+        KUEUE_STEPS_CERTIFICATES__SOURCE="files",
+        KUEUE_STEPS_CERTIFICATES__CERTIFICATE_FILE=missing,
+    )
     assert run.returncode == 1
     assert "Traceback" not in run.stderr
     assert "none.crt" in run.stderr

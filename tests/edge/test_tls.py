@@ -3,7 +3,6 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,7 +11,8 @@ import trustme
 
 from tests.edge.reviews import jobset, review
 from webhook.http.listener import KEEP_ALIVE_SECONDS, Listener
-from webhook.http.tls import BadPair, server_context
+from webhook.http.tls import LiveTls
+from webhook.pki.mint import Pair
 
 pytestmark = pytest.mark.anyio
 
@@ -24,23 +24,26 @@ def authority() -> trustme.CA:
 
 
 @pytest.fixture
-def pair(authority: trustme.CA, tmp_path: Path) -> tuple[Path, Path]:
-    """Files of a serving pair for localhost."""
-    leaf = authority.issue_cert("localhost", "127.0.0.1")
-    certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
-    leaf.cert_chain_pems[0].write_to_path(certificate)
-    leaf.private_key_pem.write_to_path(key)
-    return certificate, key
+def live(authority: trustme.CA) -> LiveTls:
+    """A context that serves a pair for localhost."""
+    live = LiveTls()
+    live.load(_pair(authority))
+    return live
 
 
 @pytest.fixture
-async def listener(app: Any, pair: tuple[Path, Path]) -> AsyncIterator[Listener]:
+async def listener(app: Any, live: LiveTls) -> AsyncIterator[Listener]:
     """The application on a free port."""
-    listener = Listener(app, "127.0.0.1", 0, tls=server_context(*pair))
+    listener = Listener(app, "127.0.0.1", 0, tls=live.context)
     task = asyncio.create_task(listener.run_until_stopped())
     yield listener
     listener.stop()
     await task
+
+
+def _pair(authority: trustme.CA) -> Pair:
+    leaf = authority.issue_cert("localhost", "127.0.0.1")
+    return Pair(leaf.cert_chain_pems[0].bytes(), leaf.private_key_pem.bytes())
 
 
 def _trusting(authority: trustme.CA) -> ssl.SSLContext:
@@ -84,14 +87,44 @@ async def test_idle_connections_outlive_those_of_api_servers(listener: Listener)
     assert listener.config.timeout_keep_alive == KEEP_ALIVE_SECONDS > 90
 
 
-async def test_a_key_of_another_pair_stops_the_start(
-    pair: tuple[Path, Path], tmp_path: Path
+async def test_new_handshakes_get_the_new_pair_and_open_connections_go_on(
+    listener: Listener, live: LiveTls, authority: trustme.CA
 ) -> None:
-    """A certificate with a foreign key is an error before the port is served."""
-    foreign = tmp_path / "foreign.key"
-    trustme.CA().issue_cert("localhost").private_key_pem.write_to_path(foreign)
-    with pytest.raises(BadPair, match="don't belong together"):
-        server_context(pair[0], foreign)
+    """A pair of another CA is loaded while a client is connected: it goes on, the next sees it."""
+    url = f"https://localhost:{listener.port}/mutate"
+    other = trustme.CA()
+    async with httpx.AsyncClient(verify=_trusting(authority)) as before:
+        await before.post(url, json=review(jobset(queue="gpu")))
+        live.load(_pair(other))
+        assert (await before.post(url, json=review(jobset(queue="gpu")))).status_code == 200
+    async with httpx.AsyncClient(verify=_trusting(other)) as after:
+        assert (await after.post(url, json=review(jobset(queue="gpu")))).status_code == 200
+    async with httpx.AsyncClient(verify=_trusting(authority)) as late:
+        with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+            await late.post(url, json=review(jobset(queue="gpu")))
+
+
+async def test_a_pair_that_does_not_fit_changes_nothing(
+    listener: Listener, live: LiveTls, authority: trustme.CA
+) -> None:
+    """A certificate with a foreign key is refused, and the pair before goes on being served."""
+    foreign = Pair(_pair(authority).certificate, _pair(authority).key)
+    with pytest.raises(ssl.SSLError):
+        live.load(foreign)
+    async with httpx.AsyncClient(verify=_trusting(authority)) as client:
+        url = f"https://localhost:{listener.port}/mutate"
+        assert (await client.post(url, json=review(jobset(queue="gpu")))).status_code == 200
+
+
+async def test_without_a_pair_no_handshake_succeeds(app: Any, authority: trustme.CA) -> None:
+    """Before the first certificate is there the port is open, and nobody is answered."""
+    listener = Listener(app, "127.0.0.1", 0, tls=LiveTls().context)
+    task = asyncio.create_task(listener.run_until_stopped())
+    async with httpx.AsyncClient(verify=_trusting(authority)) as client:
+        with pytest.raises(httpx.ConnectError):
+            await client.get(f"https://localhost:{listener.port}/mutate")
+    listener.stop()
+    await task
 
 
 async def test_a_taken_port_is_an_error_at_once(listener: Listener, app: Any) -> None:

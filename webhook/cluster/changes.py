@@ -89,7 +89,7 @@ class _ListMeta(View, frozen=True):
 
 class _Page(View, frozen=True):
     metadata: _ListMeta
-    items: list[Item]
+    items: list[Item] | None  # Of a kind without any object some servers say null.
 
 
 class _Event(View, frozen=True):
@@ -132,7 +132,7 @@ class Changes:
             )
             async with response:
                 page = msgspec.json.decode(await response.read(), type=_Page)
-            items.extend(page.items)
+            items.extend(page.items or ())
             token = page.metadata.continue_
             if not token:
                 return page.metadata.resource_version, tuple(items)

@@ -34,7 +34,7 @@ class ClusterReader:
 
     async def read(self, key: Key) -> Answer:
         """The answer for one key, within the time-out."""
-        if not is_object_name(key.name):
+        if not (is_object_name(key.name) and (not key.namespace or is_object_name(key.namespace))):
             return Absent()  # Nor may it lead to another path.
         if (cached := self._cached(key)) is not None:
             return cached

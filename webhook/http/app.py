@@ -8,6 +8,7 @@ from fastapi.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from webhook.http.endpoint import Decide, Endpoint, Observer
+from webhook.http.intake import Intake, Limits
 
 Unready: TypeAlias = Callable[[], Sequence[str]]
 """The reasons why this replica should get no reviews now; empty when it is ready."""
@@ -21,11 +22,15 @@ MUTATE_PATH = "/mutate"
 VALIDATE_PATH = "/validate"
 
 
-def admission_app(mutate: Decide, validate: Decide, observer: Observer) -> FastAPI:
-    """POST /mutate and POST /validate, each for every kind."""
+def admission_app(
+    mutate: Decide, validate: Decide, observer: Observer, intake: Intake | None = None
+) -> FastAPI:
+    """POST /mutate and POST /validate, each for every kind, with one intake for both."""
     app = _bare_app("kueue-steps admission")
+    intake = intake or Intake(Limits())
     for path, decide in ((MUTATE_PATH, mutate), (VALIDATE_PATH, validate)):
-        app.router.routes.append(Route(path, Endpoint(path, decide, observer), methods=["POST"]))
+        endpoint = Endpoint(path, decide, observer, intake)
+        app.router.routes.append(Route(path, endpoint, methods=["POST"]))
     return app
 
 
