@@ -9,7 +9,7 @@ PARALLEL ?= -n 3 --dist loadfile
 export KUEUE_FRAMEWORKS KUEUE_MANAGE_ALL
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status test test-fast test-stack check fmt lock certs
+.PHONY: help setup demo up down status test test-fast test-stack check fmt lock certs manifests
 
 help: ## Show the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1|/' | column -t -s '|'
@@ -38,8 +38,8 @@ status: setup ## Show the processes of the control plane
 test: setup ## Run every test: rules, edge, manifests and the stack tests on the real control plane
 	$(BIN)/python -m pytest $(PARALLEL)
 
-test-fast: setup ## Run the tests that need no control plane
-	$(BIN)/python -m pytest -m "not stack"
+test-fast: setup ## Run the tests that need nothing built from Go
+	$(BIN)/python -m pytest -m "not stack and not tools"
 
 test-stack: setup ## Run the tests on the real control plane
 	$(BIN)/python -m pytest -m stack $(PARALLEL)
@@ -59,6 +59,9 @@ lock: setup ## Pin the newest versions in requirements/*.txt
 	$(BIN)/uv pip compile $(UV_FLAGS) pyproject.toml --group dev -o requirements/dev.txt
 
 UV_FLAGS := --quiet --universal --upgrade --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+
+manifests: setup ## Write install.yaml and what of the chart follows from settings and manifests/base
+	$(BIN)/python -m manifests.generate
 
 certs: setup ## Mint a development CA and serving pair into certs/
 	$(BIN)/python -m webhook.pki --out certs

@@ -1,55 +1,33 @@
 """Manifests and code agree: paths, ports, probes, labels, user names, rights and order."""
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from webhook.cluster.companion import JOBS, JOBSETS, WORKLOADS
+from tests.manifests.base import BASE, NAMESPACE, OBJECTS, one
 from webhook.http.app import MUTATE_PATH, VALIDATE_PATH, operations_app
-from webhook.rules import admit, names, review, trainjob
-from webhook.rules.facts import Answer, Found, Key
-from webhook.rules.policy import Policy
-from webhook.settings import ServerSection
-
-BASE = Path(__file__).resolve().parents[2] / "manifests" / "base"
-NAMESPACE = "kueue-steps-system"
-
-
-def _objects() -> Iterator[dict[str, Any]]:
-    kustomization = yaml.safe_load((BASE / "kustomization.yaml").read_text())
-    assert kustomization["namespace"] == NAMESPACE
-    for name in kustomization["resources"]:
-        yield from yaml.safe_load_all((BASE / name).read_text())
-
+from webhook.rules import admit, names
+from webhook.settings import Configuration, ServerSection, load
 
 KUEUES_OWN = "kueue-mutating-webhook-configuration"
-OBJECTS = list(_objects())
-
-
-def _one(kind: str) -> dict[str, Any]:
-    (found,) = [item for item in OBJECTS if item["kind"] == kind]
-    return found
 
 
 def _registered(kind: str) -> dict[str, dict[str, Any]]:
-    return {webhook["name"]: webhook for webhook in _one(kind)["webhooks"]}
+    return {webhook["name"]: webhook for webhook in one(kind)["webhooks"]}
 
 
 MUTATING = _registered("MutatingWebhookConfiguration")
 VALIDATING = _registered("ValidatingWebhookConfiguration")
 EVERY = [*MUTATING.values(), *VALIDATING.values()]
-CONTAINER = _one("Deployment")["spec"]["template"]["spec"]["containers"][0]
-POD = _one("Deployment")["spec"]["template"]["spec"]
+CONTAINER = one("Deployment")["spec"]["template"]["spec"]["containers"][0]
+POD = one("Deployment")["spec"]["template"]["spec"]
 
 
 def test_both_configurations_have_the_contracted_name_and_come_before_kueues() -> None:
     """Configurations run in the order of their names, and Kueue is to see what we moved."""
     for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
-        name = _one(kind)["metadata"]["name"]
+        name = one(kind)["metadata"]["name"]
         assert name == "a-kueue-steps"
         assert name < KUEUES_OWN
 
@@ -88,10 +66,10 @@ def test_calls_go_to_the_paths_that_are_served() -> None:
         for webhook in webhooks.values():
             service = webhook["clientConfig"]["service"]
             assert service == {
-                "name": _one("Service")["metadata"]["name"],
+                "name": one("Service")["metadata"]["name"],
                 "namespace": NAMESPACE,
                 "path": path,
-                "port": _one("Service")["spec"]["ports"][0]["port"],
+                "port": one("Service")["spec"]["ports"][0]["port"],
             }
 
 
@@ -114,7 +92,10 @@ def test_jobs_reach_us_only_with_our_label() -> None:
 
 def test_conditions_use_the_words_of_the_code() -> None:
     """Each name of ours or Kueue's in a condition is one that the rules know."""
-    known = {names.QUEUE, names.STEP_QUEUE, names.PAUSED, names.KUEUE_USER, "kueue-steps.io/"}
+    known = {
+        *(names.QUEUE, names.STEP_QUEUE, names.PRIORITY_CLASS, names.MAX_EXEC_TIME),
+        *(names.PAUSED, names.KUEUE_USER, "kueue-steps.io/"),
+    }
     for webhook in EVERY:
         for condition in webhook.get("matchConditions", []):
             quoted = condition["expression"].split("'")[1::2]
@@ -129,109 +110,35 @@ def test_ports_and_probes_are_those_of_the_server() -> None:
         "webhook": ServerSection().port,
         "operations": ServerSection().operations_port,
     }
-    assert _one("Service")["spec"]["ports"][0]["targetPort"] == "webhook"
+    assert one("Service")["spec"]["ports"][0]["targetPort"] == "webhook"
     served = {
         getattr(route, "path", None) for route in operations_app(list, lambda: b"").router.routes
     }
-    for probe in ("livenessProbe", "readinessProbe"):
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
         assert CONTAINER[probe]["httpGet"]["port"] == "operations"
         assert CONTAINER[probe]["httpGet"]["path"] in served
 
 
-def test_configuration_and_certificate_are_mounted_where_they_are_read() -> None:
-    """The paths of the mounts are those of the arguments and of the defaults."""
+def test_the_configuration_is_mounted_where_it_is_read() -> None:
+    """The path of the mount is that of the argument; the Service's variables stay away."""
     mounts = {mount["name"]: mount["mountPath"] for mount in CONTAINER["volumeMounts"]}
     assert CONTAINER["args"] == ["serve", f"--config={mounts['config']}/configuration.yaml"]
-    assert str(ServerSection().certificate_file) == f"{mounts['tls']}/tls.crt"
-    assert str(ServerSection().key_file) == f"{mounts['tls']}/tls.key"
     assert POD["enableServiceLinks"] is False
 
 
-class Answers(dict[Key, Answer]):
-    """Facts under which a review of ours asks for everything that it may ever need."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        selector = {"matchLabels": {"team": "a"}}
-        configuration = yaml.safe_dump({"managedJobsNamespaceSelector": selector})
-        checks = {"admissionChecks": [{"name": "check"}]}
-        self.content: dict[str, dict[str, Any]] = {
-            "configmaps": {"data": {"controller_manager_config.yaml": configuration}},
-            "localqueues": {"spec": {"clusterQueue": "queue"}},
-            "clusterqueues": {"spec": {"admissionChecksStrategy": checks}},
-        }
-
-    def learn(self, key: Key) -> None:
-        """What the API server would answer."""
-        self[key] = Found(self.content.get(key.plural, {}))
+def _keys(content: Any) -> Any:
+    """The keys at every depth."""
+    if not isinstance(content, dict):
+        return None
+    return {key: _keys(value) for key, value in content.items()}
 
 
-def _asked(plural: str, kind: dict[str, Any], group: str) -> set[Key]:
-    """Every object that a create of this kind asks for."""
-    labels = {names.QUEUE: "gpu", names.PRIORITY_CLASS: "low"}
-    whole = {
-        "uid": "1",
-        "resource": {"group": group, "version": "v1", "resource": plural},
-        "operation": "CREATE",
-        "namespace": "team",
-        "object": {"metadata": {"labels": labels} | kind.get("metadata", {}), **kind["spec"]},
-    }
-    review_ = {"apiVersion": review.API_VERSION, "kind": review.KIND, "request": whole}
-    request, answers = review.read(json.dumps(review_).encode()), Answers()
-    while keys := admit.needs(request, answers, Policy()):
-        for key in keys:
-            answers.learn(key)
-    return set(answers)
-
-
-def _reads() -> set[tuple[str, str]]:
-    owner = {
-        "apiVersion": "trainer.kubeflow.org/v1alpha1",
-        "kind": "TrainJob",
-        "name": "tune",
-        "uid": "u",
-        "controller": True,
-    }
-    refs = [{"name": "torch", "kind": kind} for kind in trainjob.RUNTIME_PLURALS]
-    asked = _asked(
-        "jobsets", {"metadata": {"ownerReferences": [owner]}, "spec": {}}, "jobset.x-k8s.io"
-    )
-    for ref in refs:
-        spec = {"spec": {"spec": {"runtimeRef": ref}}}
-        asked |= _asked("trainjobs", spec, "trainer.kubeflow.org")
-    return {(key.group, key.plural) for key in asked}
-
-
-def test_rights_are_exactly_what_the_code_reads_and_writes() -> None:
-    """`get` on what rules ask for, list and watch on what the companion follows, one patch."""
-    watched = {(kind.group, kind.plural) for kind in (JOBS, JOBSETS, WORKLOADS)}
-    switched = {(WORKLOADS.group, WORKLOADS.plural)}
-    granted: dict[str, set[tuple[str, str]]] = {}
-    for rule in _one("ClusterRole")["rules"]:
-        for verb in rule["verbs"]:
-            places = {(group, name) for group in rule["apiGroups"] for name in rule["resources"]}
-            granted.setdefault(verb, set()).update(places)
-    assert granted == {
-        "get": _reads() | switched,
-        "list": watched,
-        "watch": watched,
-        "patch": switched,
-    }
-
-
-def test_of_kueues_configmaps_only_its_configuration_is_readable() -> None:
-    """The right to read ConfigMaps is for one name."""
-    (rule,) = [r for r in _one("ClusterRole")["rules"] if r["resources"] == ["configmaps"]]
-    assert rule["resourceNames"] == [Policy().kueue_config_map]
-
-
-def test_the_rights_are_bound_to_the_deployments_account() -> None:
-    """Deployment, ServiceAccount and binding mean the same account."""
-    (subject,) = _one("ClusterRoleBinding")["subjects"]
-    assert (
-        subject["name"] == POD["serviceAccountName"] == _one("ServiceAccount")["metadata"]["name"]
-    )
-    assert subject["namespace"] == NAMESPACE
+def test_the_configuration_says_every_default() -> None:
+    """The file is the defaults: what is not in it is unset by default."""
+    assert load(BASE / "configuration.yaml") == Configuration()
+    said = yaml.safe_load((BASE / "configuration.yaml").read_text())
+    defaults = Configuration().model_dump(by_alias=True, exclude_none=True)
+    assert _keys(said) == _keys(defaults)
 
 
 def test_the_pod_meets_the_restricted_standard() -> None:
@@ -243,5 +150,45 @@ def test_the_pod_meets_the_restricted_standard() -> None:
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     }
-    labels = _one("Namespace")["metadata"]["labels"]
+    labels = one("Namespace")["metadata"]["labels"]
     assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
+
+
+def test_a_drain_ends_before_the_pod_is_killed() -> None:
+    """Kubernetes waits longer than the server lets connections last."""
+    assert POD["terminationGracePeriodSeconds"] >= ServerSection().drain.longest_seconds + 10
+
+
+def test_two_replicas_survive_drains_and_roll_outs() -> None:
+    """A roll-out adds before it takes, a drain takes one, and replicas keep apart."""
+    deployment = one("Deployment")["spec"]
+    assert deployment["replicas"] == 2
+    assert deployment["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+    budget = one("PodDisruptionBudget")["spec"]
+    assert budget["maxUnavailable"] == 1
+    labels = deployment["template"]["metadata"]["labels"].items()
+    selectors = [budget["selector"], deployment["selector"]]
+    spread = POD["topologySpreadConstraints"]
+    selectors += [constraint["labelSelector"] for constraint in spread]
+    assert all(selector["matchLabels"].items() <= labels for selector in selectors)
+    assert one("Service")["spec"]["selector"].items() <= labels
+    assert {constraint["topologyKey"] for constraint in spread} == {
+        "kubernetes.io/hostname",
+        "topology.kubernetes.io/zone",
+    }
+
+
+def test_every_namespaced_object_names_its_namespace() -> None:
+    """None is left to the namespace that kubectl happens to be in."""
+    cluster_wide = {"Namespace", "ClusterRole", "ClusterRoleBinding"}
+    cluster_wide |= {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}
+    for item in OBJECTS:
+        assert ("namespace" in item["metadata"]) == (item["kind"] not in cluster_wide)
+
+
+def test_the_priority_class_is_admitted_where_it_needs_a_quota() -> None:
+    """The quota is for the Deployment's class and leaves room for a roll-out."""
+    quota = one("ResourceQuota")["spec"]
+    (scope,) = quota["scopeSelector"]["matchExpressions"]
+    assert scope["values"] == [POD["priorityClassName"]]
+    assert int(quota["hard"]["pods"]) > one("Deployment")["spec"]["replicas"] + 1
