@@ -1,0 +1,65 @@
+"""The registrations as this version ships them: a test compares them with manifests/base."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from webhook.doctor import hooks
+
+MUTATE: Final = "/mutate"
+VALIDATE: Final = "/validate"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One webhook as the manifests have it; conditions by name, as fingerprints."""
+
+    kind: tuple[str, str]
+    operations: frozenset[str]
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    reinvocation: str | None = None
+    selects_steps: bool = False
+
+
+_BOTH: Final = frozenset({"CREATE", "UPDATE"})
+_TRAINJOBS, _JOBSETS, _JOBS = hooks.STEPPED_KINDS
+
+MUTATING_ENTRIES: Final = {
+    "trainjobs.kueue-steps.io": Entry(
+        _TRAINJOBS,
+        _BOTH,
+        {"not-as-we-leave-it": "9be265f9de55", "stepped-and-changed": "4be2c5407667"},
+        "IfNeeded",
+    ),
+    "jobsets.kueue-steps.io": Entry(
+        _JOBSETS,
+        _BOTH,
+        {"not-as-we-leave-it": "5a4ba99a6ef2", "stepped-and-changed": "4be2c5407667"},
+        "IfNeeded",
+    ),
+    "created-jobs.kueue-steps.io": Entry(
+        _JOBS, frozenset({"CREATE"}), {}, "Never", selects_steps=True
+    ),
+    "jobs.kueue-steps.io": Entry(
+        _JOBS,
+        frozenset({"UPDATE"}),
+        {"starts-stops-or-strips": "eb06184963dd", "not-kueue-on-an-unpaused-job": "24dacdce174e"},
+        "IfNeeded",
+        selects_steps=True,
+    ),
+}
+VALIDATING_ENTRIES: Final = {
+    "trainjobs.kueue-steps.io": Entry(
+        _TRAINJOBS, _BOTH, {"queue-came-back-or-labels-spoilt": "688c5e7a7984"}
+    ),
+    "jobsets.kueue-steps.io": Entry(
+        _JOBSETS, _BOTH, {"labels-spoilt-or-steps-unqueued": "1287529b264e"}
+    ),
+    "jobs.kueue-steps.io": Entry(_JOBS, _BOTH, {"hold-undone": "b3fff341fce8"}, selects_steps=True),
+}
+
+
+def fingerprint(expression: str) -> str:
+    """Twelve digits that stand for an expression."""
+    return hashlib.sha256(expression.encode()).hexdigest()[:12]

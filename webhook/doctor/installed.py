@@ -1,0 +1,96 @@
+"""The configuration that is examined: a given file, or what the installed server runs with.
+
+The installed one is the ConfigMap's file with the variables of the Deployment's container on it,
+which win over the file as they do in the Pod.
+"""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic.alias_generators import to_camel
+
+from webhook import settings
+from webhook.cluster.survey import Answers
+from webhook.doctor import questions
+from webhook.doctor.case import Source
+from webhook.doctor.place import Place
+from webhook.rules.facts import Absent, Found, Unreadable
+
+FILE: Final = "configuration.yaml"
+PREFIX: Final = "KUEUE_STEPS_"
+SHIPPED: Final = Place()
+CONFIG_MAP: Final = questions.config_map(SHIPPED.namespace, SHIPPED.config_map)
+DEPLOYMENT: Final = questions.deployment(SHIPPED)
+
+Read = tuple[settings.Configuration, Source]
+
+
+def given(path: Path) -> Read:
+    """What the file says, else the defaults and what is wrong with the file."""
+    return _loaded(path, str(path))
+
+
+def installed(answers: Answers) -> Read:
+    """What the cluster says, else the defaults and why."""
+    name = f"ConfigMap {SHIPPED.namespace}/{SHIPPED.config_map}"
+    match answers.get(CONFIG_MAP, Absent()):
+        case Found(content):
+            text = (content.get("data") or {}).get(FILE) or ""
+            return _loaded_text(_overlaid(text, _environment(answers)), name)
+        case Unreadable(why):
+            return settings.load(None), Source(name, unread=why)
+        case Absent():
+            return settings.load(None), Source(name, is_missing=True)
+
+
+def _loaded_text(text: str, name: str) -> Read:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / FILE
+        path.write_text(text)
+        return _loaded(path, name)
+
+
+def _loaded(path: Path, name: str) -> Read:
+    try:
+        return settings.load(path), Source(name)
+    except settings.BadConfiguration as error:
+        problem = " ".join(str(error).replace(str(path), name).split()).rstrip(".")
+        return settings.load(None), Source(name, problem)
+
+
+def _environment(answers: Answers) -> dict[str, str]:
+    """Our variables of the Deployment's container; those that come from elsewhere are unknown."""
+    match answers.get(DEPLOYMENT):
+        case Found(content):
+            containers = content["spec"]["template"]["spec"].get("containers") or ()
+        case _:
+            return {}
+    variables = [one for container in containers for one in container.get("env") or ()]
+    return {
+        one["name"].removeprefix(PREFIX): one["value"]
+        for one in variables
+        if one["name"].startswith(PREFIX) and "value" in one
+    }
+
+
+def _overlaid(text: str, environment: Mapping[str, str]) -> str:
+    """The file with <SECTION>__<KEY> variables on it; a file that is no mapping stays as it is."""
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    if not isinstance(content, dict) or not environment:
+        return text
+    for name, value in environment.items():
+        _put(content, [to_camel(part.lower()) for part in name.split("__")], yaml.safe_load(value))
+    return yaml.safe_dump(content)
+
+
+def _put(content: dict[str, Any], path: list[str], value: Any) -> None:
+    *sections, key = path
+    for section in sections:
+        content = content.setdefault(section, {})
+    content[key] = value

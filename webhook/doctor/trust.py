@@ -1,0 +1,168 @@
+"""Certificates: the one that is served, and the authorities that API servers verify it with."""
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.hazmat.primitives.serialization import load_pem_private_key as load_key
+from cryptography.x509 import verification
+
+from webhook.doctor import questions
+from webhook.doctor.case import CantTell, Case
+from webhook.doctor.findings import Note, error, info, warning
+from webhook.doctor.registrations import registrations
+
+SOON: Final = timedelta(days=7)
+RENEW: Final = "Renew the certificate; see the server's log for why it was not renewed."
+TRUST: Final = "Put the authority that signed the served certificate into caBundle."
+
+Certificates = Sequence[x509.Certificate]
+
+
+def bad_certificate(case: Case) -> Iterator[Note]:
+    """The certificate in the Secret: readable, in its time, with the Service's name and its key."""
+    subject = f"Secret {case.place.namespace}/{case.place.secret}"
+    secret = case.find(questions.secret(case.place))
+    if secret is None:
+        yield from _no_secret(subject, case)
+        return
+    chain = _chain(secret)
+    if not chain:
+        yield error(subject, "Its tls.crt holds no certificate in PEM.", RENEW)
+        return
+    yield from _bad_dates(subject, chain[0], case.now)
+    if not _has_name(chain[0], case.place.dns_name):
+        yield error(
+            subject,
+            f"The certificate is not for {case.place.dns_name}, the name that API servers verify.",
+            f"Issue it for the DNS name {case.place.dns_name}.",
+        )
+    if not _is_pair(secret, chain[0]):
+        yield error(subject, "Its tls.key does not belong to its tls.crt.", RENEW)
+
+
+def untrusted(case: Case) -> Iterator[Note]:
+    """The caBundle of each entry: certificates, in their time, that verify what is served."""
+    for one in registrations(case):
+        bundles: dict[str, str] = {}
+        for name, entry in one.entries.items():
+            bundles.setdefault(entry["clientConfig"].get("caBundle") or "", name)
+        for bundle, name in bundles.items():
+            yield from _bad_bundle(one.subject, name, bundle, case)
+
+
+def _bad_bundle(subject: str, name: str, bundle: str, case: Case) -> Iterator[Note]:
+    if not bundle:
+        yield error(subject, f"{name} has no caBundle, so no call reaches us.", TRUST)
+        return
+    authorities = _certificates(_decoded(bundle))
+    if not authorities:
+        yield error(subject, f"The caBundle of {name} holds no certificate in PEM.", TRUST)
+        return
+    current = [item for item in authorities if case.now <= item.not_valid_after_utc]
+    if not current:
+        yield error(subject, f"Every certificate in the caBundle of {name} has expired.", TRUST)
+        return
+    try:
+        secret = case.find(questions.secret(case.place))
+    except CantTell as why:
+        message = f"Can't tell whether its caBundle verifies the served certificate: {why}."
+        yield warning(subject, message, "Run doctor with the right to read that Secret.")
+        return
+    chain = _chain(secret) if secret else ()
+    if chain and not _verifies(current, chain, case):
+        yield error(
+            subject,
+            f"The caBundle of {name} does not verify the certificate in Secret "
+            f"{case.place.namespace}/{case.place.secret}, so calls of the API server fail.",
+            TRUST,
+        )
+
+
+def _no_secret(subject: str, case: Case) -> Iterator[Note]:
+    if case.is_there(questions.deployment(case.place)):
+        yield error(
+            subject,
+            "It does not exist, so the server has no certificate to serve.",
+            "Let the server mint it, or create it with tls.crt and tls.key.",
+        )
+    else:
+        yield info(subject, "Can't tell when the served certificate ends: there is no such Secret.")
+
+
+def _bad_dates(subject: str, leaf: x509.Certificate, now: datetime) -> Iterator[Note]:
+    ends, begins = leaf.not_valid_after_utc, leaf.not_valid_before_utc
+    if now > ends:
+        yield error(subject, f"The certificate expired on {ends:%Y-%m-%d %H:%M} UTC.", RENEW)
+    elif now < begins:
+        message = f"The certificate is valid only from {begins:%Y-%m-%d %H:%M} UTC on."
+        yield error(subject, message, "Check the clocks, or renew the certificate.")
+    elif now > ends - min(SOON, (ends - begins) / 5):
+        message = f"The certificate expires soon, on {ends:%Y-%m-%d %H:%M} UTC."
+        yield warning(subject, message, RENEW)
+
+
+def _chain(secret: Mapping[str, Any]) -> Certificates:
+    return _certificates(_decoded((secret.get("data") or {}).get("tls.crt") or ""))
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return b""
+
+
+def _certificates(pem: bytes) -> Certificates:
+    try:
+        return x509.load_pem_x509_certificates(pem)
+    except ValueError:
+        return ()
+
+
+def _has_name(leaf: x509.Certificate, name: str) -> bool:
+    try:
+        names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except x509.ExtensionNotFound:
+        return False
+    return name in names.get_values_for_type(x509.DNSName)
+
+
+def _is_pair(secret: Mapping[str, Any], leaf: x509.Certificate) -> bool:
+    try:
+        key = load_key(_decoded((secret.get("data") or {}).get("tls.key") or ""), password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return False
+    return _public(key.public_key()) == _public(leaf.public_key())
+
+
+def _public(key: Any) -> bytes:
+    encoded: bytes = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return encoded
+
+
+def _verifies(authorities: Certificates, chain: Certificates, case: Case) -> bool:
+    """As Go does it: extensions that only the web's rules ask for may lack."""
+    policy, agnostic = verification.ExtensionPolicy, verification.Criticality.AGNOSTIC
+    verifier = (
+        verification.PolicyBuilder()
+        .store(verification.Store(list(authorities)))
+        .time(case.now)
+        .extension_policies(
+            ca_policy=policy.permit_all().require_present(x509.BasicConstraints, agnostic, None),
+            ee_policy=policy.permit_all().require_present(
+                x509.SubjectAlternativeName, agnostic, None
+            ),
+        )
+        .build_server_verifier(x509.DNSName(case.place.dns_name))
+    )
+    try:
+        verifier.verify(chain[0], list(chain[1:]))
+    except verification.VerificationError:
+        return chain[0] in authorities
+    return True
