@@ -1,0 +1,229 @@
+"""The command: usage, exit codes, what it does not load."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.preview.printed import INPUTS, run
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+WRONG = {
+    "no file": ([], "Missing option '-f'"),
+    "a file that there is not": (["-f", "nowhere.yaml"], "does not exist"),
+    "a folder": (["-f", "."], "is a directory"),
+    "a form that there is not": (["-f", "chain.yaml", "-o", "xml"], "xml"),
+    "a kubeconfig without --cluster": (
+        ["-f", "chain.yaml", "--kubeconfig", "chain.yaml"],
+        "add --cluster",
+    ),
+    "a configuration that the server refuses": (
+        ["-f", "chain.yaml", "--config", "gang.yaml"],
+        "gang.yaml must say apiVersion: config.kueue-steps.io/v1alpha1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_usage_is_told(arguments: list[str], message: str) -> None:
+    """Exit 2, and what is wrong."""
+    found = run(*arguments)
+    assert found.exit_code == 2
+    assert message in found.output
+
+
+def test_a_file_that_is_no_yaml_is_named_with_its_line() -> None:
+    """Exit 2; nothing is previewed."""
+    found = run("-f", "chain.yaml", "-f", "-", stdin="a: 1\nb: [\n")
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert found.stderr.startswith("stdin:3: this is no YAML: ")
+
+
+def test_a_cluster_that_does_not_answer_is_a_failure(tmp_path: Path) -> None:
+    """Exit 1 and one sentence: what was asked for could not be looked at."""
+    cluster = {"name": "a", "cluster": {"server": "https://127.0.0.1:1"}}
+    context = {"name": "a", "context": {"cluster": "a", "user": "a"}}
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [cluster],
+        "contexts": [context],
+        "users": [{"name": "a", "user": {"token": "a"}}],
+        "current-context": "a",
+    }
+    path = tmp_path / "config"
+    path.write_text(yaml.safe_dump(content))
+    found = run("-f", "gang.yaml", "--cluster", "--kubeconfig", str(path))
+    assert (found.exit_code, found.stdout) == (1, "")
+    assert "Nothing could be read in the cluster: the API server could not be" in found.stderr
+
+
+def _outcomes(*objects: Any) -> list[tuple[str, str]]:
+    found = run("-f", "-", "-o", "json", stdin=yaml.safe_dump_all(objects))
+    report = json.loads(found.output)
+    return [(one["outcome"], one["reason"]) for one in report["objects"]]
+
+
+ODD: dict[str, Any] = {
+    "no metadata": {},
+    "metadata that is none": {"metadata": None},
+    "metadata that is a list": {"metadata": []},
+    "a spec that is a text": {"metadata": {"labels": {QUEUE: "a"}}, "spec": "none"},
+    "steps that are texts": {
+        "metadata": {"labels": {QUEUE: "a"}},
+        "spec": {"replicatedJobs": ["a"], "runtimeRef": "a"},
+    },
+    "a spec that is a text, without a queue": {"spec": "none"},
+    "containers that are texts": {"spec": {"replicatedJobs": [{"template": {"spec": 5}}]}},
+    "a quantity that is none": {
+        "spec": {
+            "replicatedJobs": [
+                {
+                    "name": "a",
+                    "template": {
+                        "spec": {
+                            "template": {
+                                "spec": {"containers": [{"resources": {"limits": {"cpu": "a"}}}]}
+                            }
+                        }
+                    },
+                }
+            ]
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
+@pytest.mark.parametrize("kind", ["TrainJob", "JobSet"])
+@pytest.mark.parametrize("default", [False, True], ids=["", "with a default queue"])
+def test_an_odd_object_is_judged_like_any_other(kind: str, odd: Any, *, default: bool) -> None:
+    """Refused or left alone, never a traceback."""
+    version = {"TrainJob": "trainer.kubeflow.org/v1alpha1", "JobSet": "jobset.x-k8s.io/v1alpha2"}
+    queue = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "LocalQueue",
+        "metadata": {"name": "default"},
+    }
+    item = {"apiVersion": version[kind], "kind": kind, **odd}
+    [(outcome, _)] = _outcomes(item, *([queue] if default else []))
+    assert outcome in {"refused", "untouched", "whole"}
+
+
+RUNTIMES = {
+    "no spec": {},
+    "a spec that is a text": {"spec": "none"},
+    "a template that is none": {"spec": {"template": None}},
+    "steps that are texts": {"spec": {"template": {"spec": {"replicatedJobs": ["a"]}}}},
+    "no steps": {"spec": {"template": {"spec": {"replicatedJobs": []}}}},
+}
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES.values(), ids=RUNTIMES.keys())
+def test_an_odd_runtime_is_never_a_traceback(runtime: Any) -> None:
+    """The TrainJob is left whole, as the server would."""
+    group = "trainer.kubeflow.org/v1alpha1"
+    trainjob = {
+        "apiVersion": group,
+        "kind": "TrainJob",
+        "metadata": {"name": "tune", "labels": {QUEUE: "gpus"}},
+        "spec": {"runtimeRef": {"name": "odd"}},
+    }
+    head = {
+        "apiVersion": group,
+        "kind": "ClusterTrainingRuntime",
+        "metadata": {"name": "odd"},
+    }
+    [(outcome, _)] = _outcomes(trainjob, {**head, **runtime})
+    assert outcome == "whole"
+
+
+def test_a_runtime_whose_jobset_would_be_refused_is_a_finding() -> None:
+    """The TrainJob passes, but what Trainer makes of it does not."""
+    runtime = (INPUTS / "runtime.yaml").read_text().replace("downloads", "Not_A_Queue")
+    found = run("-f", "step-queues.yaml", "-f", "-", stdin=runtime)
+    assert found.exit_code == 1
+    assert "problem: the JobSet that Trainer makes of it would be refused: " in found.output
+    assert "Not_A_Queue" in found.output
+
+
+def test_steps_that_share_an_anchor_are_apart() -> None:
+    """Each has its own queue, though the file wrote their template once."""
+    jobset = (INPUTS / "chain.yaml").read_text().partition("---")[0]
+    queues = "  annotations: {kueue-steps.io/step-queues: prepare=cpus}\nspec:"
+    found = run("-f", "-", "-o", "json", stdin=jobset.replace("spec:", queues, 1))
+    [one] = json.loads(found.output)["objects"]
+    assert [row["queue"] for row in one["steps"]] == ["cpus", "gpus", "gpus"]
+
+
+UNMANAGED = {
+    "the integration is off": "integrations: {frameworks: [batch/job]}",
+    "the namespace is not managed": (
+        "integrations: {frameworks: [trainer.kubeflow.org/trainjob]}\n"
+        "managedJobsNamespaceSelector: {matchLabels: {queued: yes please}}"
+    ),
+}
+
+
+@pytest.mark.parametrize("settings", UNMANAGED.values(), ids=UNMANAGED.keys())
+def test_a_default_queue_counts_only_where_kueue_uses_it(settings: str) -> None:
+    """Elsewhere an object without a queue stays as it is."""
+    config_map = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "kueue-manager-config", "namespace": "kueue-system"},
+        "data": {"controller_manager_config.yaml": settings},
+    }
+    found = run(
+        *("-f", "default-queue.yaml", "-f", "-", "-o", "json"), stdin=yaml.safe_dump(config_map)
+    )
+    [one] = json.loads(found.output)["objects"]
+    assert (one["outcome"], one["reason"], one["notes"]) == ("untouched", "NotQueued", [])
+
+
+def test_a_jobset_of_a_trainjob_that_is_not_there_is_a_finding() -> None:
+    """What decides on it is its TrainJob."""
+    owner = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "name": "tune",
+        "uid": "u",
+        "controller": True,
+    }
+    jobset = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "tune", "ownerReferences": [owner]},
+        "spec": {"replicatedJobs": []},
+    }
+    found = run("-f", "-", stdin=yaml.safe_dump(jobset))
+    assert found.exit_code == 1
+    assert "OwnerUnreadable" in found.output
+    assert "problem: TrainJob default/tune can't be read: not in the files" in found.output
+
+
+LOADED = """
+import sys
+from webhook.cli import main
+main(["preview", "-f", "gang.yaml"], standalone_mode=False)
+"""
+
+
+def test_the_client_library_is_not_loaded_for_files() -> None:
+    """A look at files takes a moment only."""
+    path = ":".join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
+    found = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", LOADED],
+        cwd=INPUTS,
+        env={"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in found.stderr.splitlines()}
+    assert "webhook.preview.command" in loaded
+    assert not loaded & {"kubernetes", "fastapi", "uvicorn", "aiohttp"}
