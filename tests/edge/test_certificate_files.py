@@ -95,6 +95,13 @@ def _mismatched() -> Pair:
     return Pair(leaf().certificate, leaf().key)
 
 
+SECP160 = b"""\
+-----BEGIN EC PRIVATE KEY-----
+MFECAQEEFQCxmxoozCr4RNE0NgKeIA5Pt9svO6AHBgUrgQQACKEsAyoABKqAipNs
+MxtJavKUpCrBR46B5OLEtyQwP1StgGnYYAjN68yVf9Q7a58=
+-----END EC PRIVATE KEY-----
+"""
+
 BAD: dict[str, tuple[Callable[[], Pair], str]] = {
     "mismatched": (_mismatched, "the certificate and the key don't belong together"),
     "expired": (
@@ -107,6 +114,10 @@ BAD: dict[str, tuple[Callable[[], Pair], str]] = {
     ),
     "for another name": (lambda: leaf(name="other.svc"), f"the certificate is not for {NAME}"),
     "empty": (lambda: Pair(b"", b""), "the certificate can't be read as PEM"),
+    "with a key of a kind that OpenSSL knows and we don't": (
+        lambda: Pair(leaf().certificate, SECP160),
+        "the key is of a kind that can't be used",
+    ),
     "no key": (lambda: Pair(leaf().certificate, b"?"), "the key can't be read"),
 }
 

@@ -8,10 +8,12 @@ from typing import Any
 import jsonpatch
 
 from tests.rules.factories import PERSON, RESOURCES, Obj
-from webhook.rules import admit, names, review
+from webhook.rules import admit, kueue, names, review
 from webhook.rules.facts import Absent, Answer, Facts, Found, Key
 from webhook.rules.policy import Policy
 
+ALL = ["batch/job", "jobset.x-k8s.io/jobset", "trainer.kubeflow.org/trainjob"]
+KUEUES_CONFIGURATION = kueue.configuration_key(Policy())
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 
 
@@ -100,6 +102,8 @@ def decide(body: bytes, facts: Facts | None = None, policy: Policy | None = None
 
 def _unsaid(key: Key) -> Answer:
     """What a test says nothing about: Kueue's objects are plain ones, Trainer's are not there."""
+    if key == KUEUES_CONFIGURATION:
+        return Found({"data": {kueue.CONFIGURATION_KEY: f"integrations: {{frameworks: {ALL}}}"}})
     return Absent() if key.group == names.TRAINER_GROUP else Found({})
 
 

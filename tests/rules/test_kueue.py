@@ -231,11 +231,14 @@ def test_a_user_hears_that_kueues_configuration_was_assumed(
 ) -> None:
     """Unreadable facts: the safe answer and a warning, never a 500 (C23)."""
     assumed = "Kueue's configuration could not be read"
-    facts = {CONFIG_MAP: Unreadable("the API server did not answer")}
-    assert any(assumed in warning for warning in decided(facts).warnings)
-    assert not any(assumed in warning for warning in decided({CONFIG_MAP: Absent()}).warnings)
-    said = decided(facts, Policy(kueue=Kueue()))
-    assert not any(assumed in warning for warning in said.warnings)
+    garbage = Found({"data": {"controller_manager_config.yaml": "a: ["}})
+    for answer in (Unreadable("the API server did not answer"), Absent(), garbage):
+        facts = {CONFIG_MAP: answer}
+        assert any(assumed in warning for warning in decided(facts).warnings)
+        said = decided(facts, Policy(kueue=Kueue()))
+        assert not any(assumed in warning for warning in said.warnings)
+    known = decided(configured(integrations={"frameworks": FRAMEWORKS}))
+    assert not any(assumed in warning for warning in known.warnings)
 
 
 def test_a_priority_class_that_cannot_be_looked_up_is_told() -> None:

@@ -118,6 +118,16 @@ def test_an_annotation_that_cannot_be_followed_is_denied(case: str) -> None:
         assert "the steps are prepare, node" in decision.message
 
 
+def test_a_thousand_steps_are_enough() -> None:
+    """More would keep every other review waiting while labels are put on them."""
+    steps = [step("s0"), *(step(f"s{n}", f"s{n - 1}") for n in range(1, 1001))]
+    assert decide(create(user_jobset(steps=steps[:1000]))).allowed
+    for body in (create(user_jobset(steps=steps)), create(trainer_jobset(steps))):
+        decision = decide(body, owner_facts())
+        assert decision.code == 422
+        assert "spec.replicatedJobs" in decision.message
+
+
 @pytest.mark.parametrize("text", ["node", "node=Team_A"])
 def test_a_malformed_annotation_is_denied_although_the_runtime_is_unknown(text: str) -> None:
     """Otherwise its JobSet would be refused for ever, out of the user's sight (C17)."""

@@ -15,10 +15,12 @@ from tests.rules.factories import (
     cases,
     changed,
     labelled,
+    owner_facts,
     runtime,
     runtime_facts,
     step,
     torchtune_steps,
+    trainer_jobset,
     trainjob,
     user_jobset,
 )
@@ -246,6 +248,14 @@ def test_our_label_alone_does_not_beat_an_administrator_who_forbids_the_override
     policy = replace(FREE, default_mode=Mode.WHOLE, allow_mode_override=False)
     decision = decide(create(user_jobset({S: "gpu-q"})), policy=policy)
     assert decision.stored == user_jobset({Q: "gpu-q"})
+
+
+def test_a_new_default_does_not_undo_what_is_on_record() -> None:
+    """A TrainJob that was stepped before the default became whole still gets its JobSet."""
+    whole = replace(FREE, default_mode=Mode.WHOLE)
+    assert decide(create(trainer_jobset()), owner_facts(), whole).allowed
+    assert _is_stepped(decide(create(user_jobset({S: "gpu-q"})), policy=whole))
+    assert not _is_stepped(decide(create(user_jobset({S: "gpu-q"}, {MODE: "whole"})), policy=whole))
 
 
 ALONE = Kueue(frameworks=frozenset({"batch/job"}))

@@ -10,7 +10,9 @@ from tests.rules.factories import (
     MAX_EXEC,
     PAUSED,
     PERSON,
+    PREBUILT,
     PRIORITY,
+    TRAINJOB_UID,
     Obj,
     Q,
     S,
@@ -18,6 +20,7 @@ from tests.rules.factories import (
     changed,
     child_job,
     labelled,
+    owner,
     owner_facts,
     runtime_facts,
     stored_jobset,
@@ -115,6 +118,33 @@ def test_a_jobset_whose_steps_lost_their_queue_is_denied(case: Obj) -> None:
     assert decision.code == 403
     assert re.search(r"spec\.replicatedJobs\[\d\]\.template\.metadata\.labels", decision.message)
     assert "administrator" in decision.message
+
+
+NOT_OURS: dict[str, Obj] = {
+    "an AppWrapper owns it": changed(
+        user_jobset({S: "q"}),
+        {"metadata": {"ownerReferences": [owner("AppWrapper", "a", "u", "codeflare.dev/v1")]}},
+    ),
+    "it has a Workload already": user_jobset({S: "q", PREBUILT: "w"}),
+    "another controller manages it": user_jobset({S: "q"}, managedBy="kueue.x-k8s.io/multikueue"),
+}
+
+
+@cases(NOT_OURS)
+def test_a_jobset_that_is_not_ours_is_not_judged(case: Obj) -> None:
+    """C13: it passes both webhooks as it came, whatever label it carries."""
+    assert decide(create(case)).patch is None
+    assert check(create(case)).allowed
+
+
+def test_our_label_on_a_jobset_of_a_whole_trainjob_is_taken_off() -> None:
+    """Its Jobs are the whole's; a runtime that has our label makes no steps of them."""
+    stray = with_step_labels(labelled(trainer_jobset(), {S: "q"}), {S: "q"})
+    decision = decide(create(stray), owner_facts(trainjob() | {"metadata": {"uid": TRAINJOB_UID}}))
+    bare = with_step_labels(labelled(trainer_jobset(), {S: None}), {S: None})
+    assert decision.stored["spec"] == bare["spec"]
+    assert S not in decision.stored["metadata"].get("labels", {})
+    assert check(create(decision.stored)).allowed
 
 
 SPOILT: dict[str, tuple[dict[str, str | None], str]] = {

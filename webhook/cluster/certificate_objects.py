@@ -171,6 +171,8 @@ class CertificateObjects:
                     changed()
             except Unreachable as error:
                 lost(str(error))
+            except Exception as error:  # noqa: BLE001 - the client's own, such as a torn token
+                lost(repr(error))
             pause = min(LONGEST_PAUSE, 2 * pause or 0.2)
             await asyncio.sleep(pause)
 

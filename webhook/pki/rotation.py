@@ -7,7 +7,8 @@ two writes:
 - `advance` says what the Secret must hold; it is written only over the version that was read.
 - The bundle of the Secret (ca.crt) is what the registrations are to carry. It takes in every
   authority of ours that a registration carries already, and an authority leaves it when it expires,
-  which is when no leaf of it can be valid any longer. So no write takes away what a replica serves.
+  which is when no leaf of it can be valid any longer. So no write takes away what a replica serves
+  (of the ten newest authorities).
 - `Replica.look` goes over to the Secret's leaf only once every registration verifies it, and has
   done so for a while (API servers learn of a change by a watch).
 """
@@ -19,6 +20,7 @@ from enum import StrEnum
 from typing import Final
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
@@ -173,7 +175,10 @@ class Replica:
 def is_ours(certificate: x509.Certificate) -> bool:
     """Is it an authority that some replica minted?"""
     names = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-    key = certificate.public_key()
+    try:
+        key = certificate.public_key()
+    except (UnsupportedAlgorithm, ValueError):
+        return False
     return (
         [name.value for name in names] == [AUTHORITY]
         and certificate.issuer == certificate.subject

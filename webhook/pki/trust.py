@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from cryptography import x509
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.hazmat.primitives.serialization import load_pem_private_key as load_key
 from cryptography.x509.verification import PolicyBuilder, Store, VerificationError
@@ -61,11 +61,14 @@ def mismatch(pair: Pair) -> str | None:
     chain = certificates(pair.certificate)
     if not chain:
         return "the certificate can't be read as PEM"
+    form = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     try:
         key = load_key(pair.key, password=None)
+        chain[0].public_key()
+    except UnsupportedAlgorithm:
+        return "the key is of a kind that can't be used: take RSA, P-256 or Ed25519"
     except (ValueError, TypeError):
         return "the key can't be read as unencrypted PEM"
-    form = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     if key.public_key().public_bytes(*form) != chain[0].public_key().public_bytes(*form):
         return "the certificate and the key don't belong together"
     return None

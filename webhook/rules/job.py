@@ -8,8 +8,7 @@ object equal, or each reconcile makes an event that makes the next reconcile.
 Everything is decided from the two objects and the user's name.
 """
 
-from typing import Any
-
+import msgspec
 from msgspec.structs import replace
 
 from webhook.rules import names, scope
@@ -25,6 +24,9 @@ BY_HAND_WARNING = (
     "held: Kueue starts this Job when its queue has room; "
     "raise its priority-class or the quota to run it sooner"
 )
+
+
+_encoder = msgspec.json.Encoder(order="deterministic")
 
 
 def needs(_request: Request, _facts: Facts, _policy: Policy) -> tuple[Key, ...]:
@@ -167,9 +169,11 @@ def _as_before(new: Job, old: Job) -> Job:
 
 
 def _old_and_new(old: Items, new: Items) -> Items:
-    kept: list[dict[str, Any]] = list(old or [])
+    kept = list(old or [])
+    seen = {_encoder.encode(item) for item in kept}
     for item in new or []:
-        if item not in kept:
+        if (text := _encoder.encode(item)) not in seen:
+            seen.add(text)
             kept.append(item)
     return kept or new
 

@@ -54,9 +54,11 @@ def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
 
 def validate(request: Request, _policy: Policy) -> Verdict:
     """Denied where other webhooks have undone what `mutate` did."""
-    verdict = parents.validated(request, _why_not_ours(request))
+    reason = _why_not_ours(request)
+    verdict = parents.validated(request, reason)
     jobset = request.new(JobSet)
-    if request.operation is Operation.CREATE and scope.is_stepped(jobset.metadata):
+    is_created = request.operation is Operation.CREATE and scope.is_stepped(jobset.metadata)
+    if is_created and reason is None:
         queues.check_queued(jobset.steps)
     return verdict
 
@@ -87,12 +89,13 @@ def _submission(parent: Metadata, jobset: JobSet, namespace: str) -> Submission:
 
 def _created_alone(jobset: JobSet, submission: Submission, facts: Facts, policy: Policy) -> Verdict:
     labels.check_carried(jobset.metadata)
+    queues.check_number(jobset.steps)
     queues.step_queues(jobset.metadata, jobset.steps)
     choice = stepping.choose(submission.parent(names.JOBSET_FRAMEWORK, facts, policy), policy)
     warnings = (
         *choice.warnings,
-        *submission.warnings(facts, policy),
         *lengths.warnings(jobset.metadata, jobset.steps),
+        *submission.warnings(facts, policy),
     )
     if not choice.stepped:
         whole = _whole(jobset, submission.queue)
@@ -111,8 +114,9 @@ def _created_by(jobset: JobSet, submission: Submission, facts: Facts, policy: Po
     parent = submission.metadata
     queue = parent.label(names.STEP_QUEUE)
     if not queue:
-        return Verdict(Reason.OWNER_NOT_STEPPED)
+        return Verdict(Reason.OWNER_NOT_STEPPED, jobset, _unmarked(jobset, jobset.metadata))
     labels.check_carried(parent)
+    queues.check_number(jobset.steps)
     choice = stepping.choose(submission.parent(names.TRAINJOB_FRAMEWORK, facts, policy), policy)
     if not choice.stepped:
         raise Denied(
@@ -149,8 +153,13 @@ def _stepped(jobset: JobSet, parent: Metadata, queue: str) -> JobSet:
 
 
 def _whole(jobset: JobSet, queue: str) -> JobSet:
+    return _unmarked(jobset, parents.left_whole(jobset.metadata, queue))
+
+
+def _unmarked(jobset: JobSet, metadata: Metadata) -> JobSet:
+    """The JobSet without our label, which would make steps of its Jobs."""
     steps = [_labelled(step, {names.STEP_QUEUE: None}) for step in jobset.steps]
-    return _with(jobset, parents.left_whole(jobset.metadata, queue), steps)
+    return _with(jobset, metadata.labelled({names.STEP_QUEUE: None}), steps)
 
 
 def _with(jobset: JobSet, metadata: Metadata, steps: list[ReplicatedJob]) -> JobSet:

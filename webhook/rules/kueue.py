@@ -139,8 +139,8 @@ def leads_to_multikueue(queues: Iterable[str], namespace: str, facts: Facts) -> 
 
 
 def unread_warnings(facts: Facts, policy: Policy) -> tuple[str, ...]:
-    """Says that Kueue's configuration was assumed, where it could not be read."""
-    if policy.kueue is not None or not isinstance(facts.get(configuration_key(policy)), Unreadable):
+    """Says that Kueue's configuration was assumed, where it is not there or not to be read."""
+    if policy.kueue is not None or _configuration(facts, policy) is not UNKNOWN:
         return ()
     return ("Kueue's configuration could not be read: decided as if all its integrations were on",)
 

@@ -88,7 +88,8 @@ def check_carried(metadata: Metadata) -> None:
         raise Denied(
             label_path(names.MAX_EXEC_TIME),
             seconds,
-            f'must be a whole number of seconds from 1 to {MAX_SECONDS}, such as "7200"',
+            f'must be a whole number of seconds from 1 to {MAX_SECONDS}, such as "7200"; '
+            "or leave the label out",
         )
 
 

@@ -30,7 +30,7 @@ def warnings(
     if too_long <= 0:
         return ()
     return (
-        f"the name is too long by {too_long} for the names of its Jobs and Pods: use a shorter",
+        f"the name is too long by {too_long} for the names of its Jobs and Pods: use a shorter one",
     )
 
 

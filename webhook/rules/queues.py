@@ -4,7 +4,8 @@ First match: the parent's annotation kueue-steps.io/step-queues, the queue that 
 template names, the parent's queue.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from webhook.rules import names
 from webhook.rules.errors import Denied
@@ -12,13 +13,15 @@ from webhook.rules.labels import QUEUE_RULE, annotation_path, is_queue_name, lab
 from webhook.rules.objects import Metadata, ReplicatedJob
 from webhook.rules.reasons import Reason
 
+MOST_STEPS: Final = 1000
+
 
 def step_queues(parent: Metadata, steps: Sequence[ReplicatedJob] = ()) -> dict[str, str]:
     """The annotation as step name to queue name.
 
     Denied where it is not `step=queue,...`, or names a step that is not among those known.
     """
-    known = [step.name for step in steps]
+    known = dict.fromkeys(step.name for step in steps)
     found: dict[str, str] = {}
     for pair in _pairs(parent):
         step, equals, queue = _parts(pair)
@@ -30,6 +33,16 @@ def step_queues(parent: Metadata, steps: Sequence[ReplicatedJob] = ()) -> dict[s
             raise _refused(parent, f"'{queue}' can't be a LocalQueue: it {QUEUE_RULE}", known)
         found[step] = queue
     return found
+
+
+def check_number(steps: Sequence[ReplicatedJob]) -> None:
+    """Denied where there are so many steps that one review would keep all others waiting."""
+    if len(steps) > MOST_STEPS:
+        raise Denied(
+            "spec.replicatedJobs",
+            len(steps),
+            f"at most {MOST_STEPS} steps can be queued. Make fewer, with replicas or more JobSets",
+        )
 
 
 def check_own(steps: Sequence[ReplicatedJob]) -> None:
@@ -81,7 +94,7 @@ def _parts(pair: str) -> tuple[str, str, str]:
     return step.strip(), equals, queue.strip()
 
 
-def _refused(parent: Metadata, problem: str, known: Sequence[str]) -> Denied:
+def _refused(parent: Metadata, problem: str, known: Collection[str]) -> Denied:
     why = f"{problem}; the steps are {', '.join(known)}" if known else problem
     return Denied(
         annotation_path(names.STEP_QUEUES),

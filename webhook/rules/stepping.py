@@ -72,8 +72,7 @@ def choose(parent: Parent, policy: Policy) -> Choice:
         return Choice(False, Reason.WHOLE_STEPPING_IMPOSSIBLE, (*warnings, impossible))
     if mode is Mode.STEP:
         return Choice(True, Reason.STEPPED_ON_REQUEST, warnings)
-    if mode is Mode.AUTO and policy.allow_mode_override and is_stepped(parent.metadata):
-        # Called again in one create, or a restored copy: the record stands.
+    if _is_on_record(parent.metadata, policy):
         return Choice(True, Reason.STEPPED, warnings)
     if mode is Mode.WHOLE:
         reason: Reason | None = Reason.WHOLE_ON_REQUEST
@@ -146,6 +145,15 @@ def _mode(metadata: Metadata, policy: Policy) -> tuple[Mode, tuple[str, ...]]:
         ignored = f"{names.MODE} is ignored: the administrator fixed it to {policy.default_mode}"
         return policy.default_mode, (ignored,)
     return mode, ()
+
+
+def _is_on_record(metadata: Metadata, policy: Policy) -> bool:
+    """Whether it was stepped before; a new default of the administrator's does not undo that.
+
+    Called again in one create, a restored copy, or a TrainJob whose JobSet is created.
+    """
+    is_free = policy.allow_mode_override and mode_of(metadata) is not Mode.WHOLE
+    return is_free and is_stepped(metadata)
 
 
 def _gang_warning(reason: Reason, policy: Policy) -> tuple[str, ...]:

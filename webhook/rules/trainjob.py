@@ -84,18 +84,18 @@ def _created(request: Request, facts: Facts, policy: Policy) -> Verdict:
     labels.check_carried(trainjob.metadata)
     queues.step_queues(trainjob.metadata, submission.steps)
     choice = stepping.choose(submission.parent(names.TRAINJOB_FRAMEWORK, facts, policy), policy)
-    warnings = (
-        *submission.warnings(facts, policy),
-        *lengths.warnings(trainjob.metadata, submission.steps, _nodes(trainjob, submission.steps)),
+    too_long = lengths.warnings(
+        trainjob.metadata, submission.steps, _nodes(trainjob, submission.steps)
     )
+    missing = submission.warnings(facts, policy)
     if not choice.stepped:
         whole = replace(trainjob, metadata=parents.left_whole(trainjob.metadata, submission.queue))
-        return Verdict(choice.reason, trainjob, whole, (*choice.warnings, *warnings))
+        return Verdict(choice.reason, trainjob, whole, (*choice.warnings, *too_long, *missing))
     return Verdict(
         choice.reason,
         trainjob,
         _stepped(trainjob, submission.queue),
-        (*choice.warnings, *warnings, *_deadline_warning(trainjob)),
+        (*choice.warnings, *too_long, *_deadline_warning(trainjob), *missing),
     )
 
 
