@@ -113,7 +113,7 @@ def test_in_kueues_namespace_only_its_configuration_is_readable() -> None:
 def test_certificates_need_one_secret_and_our_own_registrations() -> None:
     """What is read, watched and written of each, by name; only a create can't be limited to one."""
     section = CertificatesSection()
-    watched = ("get", "list", "watch")
+    watched = ("get", "watch")
     registrations = {
         (verb, GROUP.partition("/")[0], plural) for plural in KINDS for verb in (*watched, "patch")
     }
