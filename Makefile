@@ -9,7 +9,7 @@ PARALLEL ?= -n 3 --dist loadfile
 export KUEUE_FRAMEWORKS KUEUE_MANAGE_ALL
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status test test-fast test-stack check fmt lock certs manifests
+.PHONY: help setup demo up down status test test-fast test-stack check fmt lock certs manifests sbom
 
 help: ## Show the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1|/' | column -t -s '|'
@@ -65,3 +65,8 @@ manifests: setup ## Write install.yaml and what of the chart follows from settin
 
 certs: setup ## Mint a development CA and serving pair into certs/
 	$(BIN)/python -m webhook.pki --out certs
+
+sbom: setup ## Write dist/kueue-steps.cdx.json, the bill of materials of what the server runs with
+	mkdir -p dist
+	$(BIN)/cyclonedx-py requirements --pyproject pyproject.toml --output-reproducible \
+		--output-file dist/kueue-steps.cdx.json requirements/runtime.txt

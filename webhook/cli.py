@@ -76,6 +76,73 @@ def doctor(namespace: str, config: Path | None, kubeconfig: Path | None, output:
 
 
 @main.command()
+@click.option(
+    "-f",
+    "--filename",
+    "files",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    required=True,
+    multiple=True,
+    metavar="FILE",
+    help="Objects as YAML or JSON, and what they refer to; - is standard input. Repeatable.",
+)
+@click.option(
+    "-n",
+    "--namespace",
+    default="default",
+    show_default=True,
+    help="Namespace of objects that name none.",
+)
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Configuration file of the server; else its defaults.",
+)
+@click.option("--cluster", is_flag=True, help="Look up in the cluster what the files lack.")
+@click.option(
+    "--kubeconfig",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="How to reach the API server, with --cluster.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("table", "json", "yaml")),
+    default="table",
+    show_default=True,
+)
+def preview(
+    files: tuple[str, ...],
+    namespace: str,
+    config: Path | None,
+    cluster: bool,  # noqa: FBT001 - click passes options by name
+    kubeconfig: Path | None,
+    output: str,
+) -> None:
+    """Show what the server would make of TrainJobs and JobSets; exit code 1 if it would refuse."""
+    from webhook.preview import command  # noqa: PLC0415
+
+    if kubeconfig and not cluster:
+        raise click.UsageError("--kubeconfig says how to reach a cluster: add --cluster.")
+    look = command.Look(
+        files=files,
+        stdin=sys.stdin.buffer,
+        namespace=namespace,
+        config=config,
+        cluster=cluster,
+        kubeconfig=kubeconfig,
+    )
+    try:
+        report = command.preview(look)
+    except (command.BadFile, command.BadConfiguration) as error:
+        _fail(str(error), 2)
+    except command.OutOfSight as error:
+        _fail(str(error), 1)
+    click.echo(command.rendered(report, output))
+    sys.exit(int(report.is_finding))
+
+
+@main.command()
 def version() -> None:
     """Print the version."""
     click.echo(__version__)

@@ -22,6 +22,7 @@ from webhook.rules.facts import Reader
 from webhook.rules.policy import Policy
 from webhook.settings import Configuration
 from webhook.telemetry import Telemetry
+from webhook.tracing import traced
 
 
 async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
@@ -42,7 +43,7 @@ async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
         intake = Intake(settings.limits)
         telemetry.watch_in_flight(lambda: intake.in_flight)
         reviews = Listener(
-            admission_app(admission.mutate, admission.validate, telemetry, intake),
+            traced(admission_app(admission.mutate, admission.validate, telemetry, intake)),
             settings.host,
             settings.port,
             tls=tls.context,

@@ -4,6 +4,7 @@ Precedence: environment (KUEUE_STEPS_<SECTION>__<KEY>, such as KUEUE_STEPS_LOG__
 file, then the defaults below. An unknown key stops the start and is named.
 """
 
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -34,6 +35,7 @@ from webhook.rules import names
 from webhook.rules.policy import Kueue, Mode, Policy
 from webhook.rules.selectors import Requirement, Selector
 
+PREFIX: Final = "KUEUE_STEPS_"
 API_VERSION: Final = "config.kueue-steps.io/v1alpha1"
 KIND: Final = "Configuration"
 
@@ -237,7 +239,7 @@ class Configuration(BaseSettings):
     """The whole file."""
 
     model_config = SettingsConfigDict(
-        env_prefix="KUEUE_STEPS_", env_nested_delimiter="__", extra="forbid", frozen=True
+        env_prefix=PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True
     )
 
     mode: ModeSection = ModeSection()
@@ -315,6 +317,11 @@ class _Environment(EnvSettingsSource):
     """Environment variables, with their keys spelt as in the file."""
 
     def __call__(self) -> dict[str, Any]:
+        for name in os.environ:
+            section, marks, _ = name.removeprefix(PREFIX).lower().partition("__")
+            if name.startswith(PREFIX) and marks and section not in Configuration.model_fields:
+                known = ", ".join(sorted(Configuration.model_fields))
+                raise BadConfiguration(f"{name}: there is no section {section}; there are {known}")
         return _camel(super().__call__())
 
 

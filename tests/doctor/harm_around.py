@@ -1,13 +1,14 @@
-"""Harm around the installation: the API server, the controllers, what users have made."""
+"""Harm around the installation: the API server, the controllers, the webhooks of others."""
 
 from dataclasses import replace
 from typing import Any
 
 from tests.doctor import patient as clinic
-from tests.doctor.patient import PLACE, TEAM, Break, Expected, Patient
+from tests.doctor.patient import PLACE, Break, Expected, Patient
 from webhook.cluster.survey import VERSION
 from webhook.doctor import questions
 from webhook.doctor.findings import Check, Severity
+from webhook.doctor.place import HOLD_POLICIES
 from webhook.rules import names
 from webhook.rules.policy import Kueue
 
@@ -15,7 +16,6 @@ ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 MUTATING, VALIDATING = questions.MUTATING, questions.VALIDATING
 QUEUES = questions.local_queues("")
 JOBS = questions.jobs("")
-WORKLOADS = questions.workloads("")
 
 
 def _container(patient: Patient) -> Any:
@@ -26,24 +26,6 @@ def _container(patient: Patient) -> Any:
 def _account(patient: Patient, question: Any, name: str) -> None:
     (deployment,) = patient.items(question)
     deployment["spec"]["template"]["spec"]["serviceAccountName"] = name
-
-
-def _default_queue(patient: Patient) -> None:
-    patient.items(QUEUES).append(
-        {**clinic.named("default", TEAM), "spec": {"clusterQueue": "gpus"}}
-    )
-
-
-def _to_multikueue(patient: Patient) -> None:
-    check = {**clinic.named("remote"), "spec": {"controllerName": names.MULTIKUEUE}}
-    patient.items(questions.ADMISSION_CHECKS).append(check)
-    strategy = {"admissionChecks": [{"name": "remote"}]}
-    patient.items(questions.CLUSTER_QUEUES)[0]["spec"] = {"admissionChecksStrategy": strategy}
-
-
-def _inactive(patient: Patient) -> None:
-    condition = {"type": "Active", "status": "False", "message": "a flavor is missing"}
-    patient.items(questions.CLUSTER_QUEUES)[0]["status"] = {"conditions": [condition]}
 
 
 def _unselected(patient: Patient) -> None:
@@ -57,8 +39,28 @@ def _unselected_without_queues(patient: Patient) -> None:
 
 
 def _without_policies(patient: Patient) -> None:
-    patient.absent.add(questions.hold_policy(PLACE))
+    _unhold(patient)
+    patient.absent.add(questions.HOLD_BINDINGS)
     patient.content[questions.REGISTRATION_API]["resources"].clear()
+
+
+def _unhold(patient: Patient) -> None:
+    patient.absent.update(map(questions.hold_policy, HOLD_POLICIES))
+
+
+def _ask_about_jobs(patient: Patient) -> None:
+    for entry in ("created-jobs.kueue-steps.io", "jobs.kueue-steps.io"):
+        patient.entry(entry)["matchConditions"].pop()
+
+
+def _asked(harm: Break) -> Break:
+    """Harm to an installation whose webhooks are asked about Jobs."""
+
+    def both(patient: Patient) -> None:
+        _ask_about_jobs(patient)
+        harm(patient)
+
+    return both
 
 
 def _later(patient: Patient, **parts: Any) -> None:
@@ -101,12 +103,29 @@ NEIGHBOURS: dict[str, tuple[Break, list[Expected]]] = {
         [(Check.TRAINER_API, INFO, "only JobSets can be stepped")],
     ),
     "policies could hold Jobs, but don't": (
-        lambda p: p.absent.add(questions.hold_policy(PLACE)),
-        [(Check.HOLD_POLICY, INFO, "It is not installed")],
+        _asked(_unhold),
+        [(Check.HOLD_POLICY, INFO, "It is not installed; with it")],
     ),
-    "an API server without such policies": (
+    "an API server without such policies": (_asked(_without_policies), []),
+    "one of the two policies is missing": (
+        _asked(lambda p: p.absent.add(questions.hold_policy(HOLD_POLICIES[0]))),
+        [(Check.HOLD_POLICY, WARNING, "It is not installed.")],
+    ),
+    "policies without bindings": (
+        _asked(lambda p: p.items(questions.HOLD_BINDINGS).clear()),
+        [(Check.HOLD_POLICY, WARNING, "so it holds nothing.")] * 2,
+    ),
+    "policies hold Jobs, and we are asked all the same": (
+        _ask_about_jobs,
+        [(Check.HOLD_POLICY, INFO, "for lack of the matchCondition held-in-process")],
+    ),
+    "the registration leaves Jobs to policies that are not there": (
         _without_policies,
-        [],
+        [(Check.HOLD_POLICY, ERROR, "not installed, but the registration leaves Jobs to it")] * 2,
+    ),
+    "the registration leaves Jobs to a policy that nobody binds": (
+        lambda p: p.items(questions.HOLD_BINDINGS).pop(),
+        [(Check.HOLD_POLICY, ERROR, "holds nothing, but the registration leaves Jobs to it")],
     ),
     "C16: batch/job is off": (
         lambda p: p.configure_kueue(frameworks=[names.JOBSET_FRAMEWORK, names.TRAINJOB_FRAMEWORK]),
@@ -182,86 +201,4 @@ NEIGHBOURS: dict[str, tuple[Break, list[Expected]]] = {
         [],
     ),
     "somebody looks at Pods and fails open": (lambda p: _pods(p, failurePolicy="Ignore"), []),
-}
-
-USERS: dict[str, tuple[Break, list[Expected]]] = {
-    "a LocalQueue to nowhere": (
-        lambda p: p.items(QUEUES)[0]["spec"].update(clusterQueue="none"),
-        [(Check.LOCAL_QUEUES, WARNING, "ClusterQueue none, which does not exist")],
-    ),
-    "a LocalQueue to a queue that takes nothing": (
-        _inactive,
-        [(Check.LOCAL_QUEUES, WARNING, "not active: a flavor is missing")],
-    ),
-    "a LocalQueue to other clusters": (
-        _to_multikueue,
-        [(Check.MULTIKUEUE_QUEUES, INFO, "stay whole")],
-    ),
-    "a default LocalQueue": (
-        _default_queue,
-        [(Check.DEFAULT_QUEUES, INFO, "without a queue label are queued too")],
-    ),
-    "a priority class that is not there": (
-        lambda p: p.items(questions.PRIORITY_CLASSES).clear(),
-        [(Check.PRIORITY_CLASSES, WARNING, "WorkloadPriorityClass low")] * 2,
-    ),
-    "a Job that runs without a Workload": (
-        lambda p: p.add(JOBS, clinic.job("thief", suspend=False)),
-        [(Check.STARTED_JOBS, ERROR, "Kueue has not admitted it")],
-    ),
-    "a Job that runs while its Workload waits": (
-        lambda p: (
-            p.add(JOBS, clinic.job("thief", suspend=False)),
-            p.add(WORKLOADS, clinic.workload("thief", "QuotaReserved")),
-        ),
-        [(Check.STARTED_JOBS, ERROR, "Kueue has not admitted it")],
-    ),
-    "an elastic Job of two Workloads, one of them admitted": (
-        lambda p: p.add(JOBS, clinic.job("elastic", suspend=False)).add(
-            WORKLOADS, clinic.workload("elastic", "Admitted"), clinic.workload("elastic")
-        ),
-        [],
-    ),
-    "a Job that is about to stop, its Workload evicted": (
-        lambda p: (
-            p.add(JOBS, clinic.job("evicted", suspend=False)),
-            p.add(WORKLOADS, clinic.workload("evicted", "Evicted")),
-        ),
-        [],
-    ),
-    "a Job that runs while it is being deleted": (
-        lambda p: p.add(
-            JOBS, clinic.job("gone", suspend=False, deletionTimestamp="2026-11-30T00:00:00Z")
-        ),
-        [],
-    ),
-    "a held Job whose queue is gone": (
-        lambda p: p.add(JOBS, clinic.job("lost", suspend=True, queue="gone")),
-        [(Check.HELD_JOBS, ERROR, "LocalQueue gone does not exist")],
-    ),
-    "a held Job without a queue": (
-        lambda p: p.add(JOBS, clinic.job("lost", suspend=True, queue=None)),
-        [(Check.HELD_JOBS, ERROR, "it has no queue")],
-    ),
-    "a pause that has not reached the Workload": (
-        lambda p: (
-            p.add(JOBS, clinic.job("slow", suspend=True, annotations={names.PAUSED: ""})),
-            p.add(WORKLOADS, clinic.workload("slow", "Admitted")),
-        ),
-        [(Check.PAUSES, WARNING, "is paused, but it still holds its place")],
-    ),
-    "a pause that has not left the Workload": (
-        lambda p: (
-            p.add(JOBS, clinic.job("slow", suspend=True)),
-            p.add(WORKLOADS, clinic.workload("slow", active=False, annotations={names.PAUSED: ""})),
-        ),
-        [(Check.PAUSES, WARNING, "is not paused, but it is kept inactive")],
-    ),
-    "a Workload that a person made inactive": (
-        lambda p: (
-            p.add(JOBS, clinic.job("stopped", suspend=True)),
-            p.add(WORKLOADS, clinic.workload("stopped", active=False)),
-        ),
-        [],
-    ),
 }

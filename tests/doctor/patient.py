@@ -1,8 +1,6 @@
-"""A cluster in good health as plain answers, and hands to break it with."""
+"""A cluster as plain answers, hands to break it with, and parts to make it of."""
 
 import base64
-import copy
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -11,12 +9,12 @@ from typing import Any
 
 import yaml
 
-from webhook.cluster.survey import VERSION, Question
+from webhook.cluster.survey import Question
 from webhook.doctor import questions, rights
 from webhook.doctor.case import Case, Source
 from webhook.doctor.checks import examine
 from webhook.doctor.findings import Check, Finding, Severity
-from webhook.doctor.place import Place
+from webhook.doctor.place import SHIPPED, Place
 from webhook.pki.mint import Pair, mint_authority, mint_leaf
 from webhook.rules import names
 from webhook.rules.facts import Absent, Answer, Found, Unreadable
@@ -26,7 +24,7 @@ Object = dict[str, Any]
 
 BASE = Path(__file__).resolve().parents[2] / "manifests" / "base"
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
-PLACE = Place()
+PLACE = SHIPPED
 SOURCE = Source("ConfigMap kueue-steps-system/kueue-steps-config")
 POLICY = Policy()
 AUTHORITY = mint_authority("test", now=NOW)
@@ -91,7 +89,7 @@ class Patient:
 
     def serve(self, pair: Pair) -> None:
         """Put another certificate into the Secret."""
-        self.content[questions.secret(PLACE)] = _secret(pair)
+        self.content[questions.secret(PLACE)] = secret(pair)
 
     def trust(self, bundle: str) -> None:
         """Give every entry of ours this caBundle."""
@@ -132,17 +130,6 @@ NARROWED: tuple[Callable[[str], Question], ...] = (
     lambda where: questions.stepped(questions.TRAINER, where, "trainjobs"),
     lambda where: questions.stepped(questions.JOBSET, where, "jobsets"),
 )
-
-
-def healthy() -> Patient:
-    """Everything installed as the manifests have it, one team with one stepped TrainJob."""
-    patient = Patient({VERSION: {"gitVersion": "v1.36.3"}})
-    patient.content |= _apis() | _registered() | _server() | _controllers() | _team()
-    patient.content |= permitted(PLACE)
-    patient.content = copy.deepcopy(patient.content)
-    patient.trust(base64.b64encode(AUTHORITY.certificate).decode())
-    patient.configure_kueue()
-    return patient
 
 
 def leaf(authority: Pair = AUTHORITY, name: str = PLACE.dns_name, **dates: Any) -> Pair:
@@ -193,19 +180,6 @@ def configuration(name: str, *webhooks: Object) -> Object:
     return {"metadata": {"name": name}, "webhooks": list(webhooks)}
 
 
-def _apis() -> dict[Question, Object]:
-    served = {
-        questions.KUEUE_API: ("workloads", "localqueues", "clusterqueues", "admissionchecks"),
-        questions.JOBSET_API: ("jobsets",),
-        questions.TRAINER_API: ("trainjobs",),
-        questions.REGISTRATION_API: ("mutatingadmissionpolicies",),
-    }
-    kinds: dict[Question, Object] = {
-        api: {"resources": [{"name": name} for name in plurals]} for api, plurals in served.items()
-    }
-    return kinds | {questions.hold_policy(PLACE): named(PLACE.hold_policy)}
-
-
 def shipped() -> list[Object]:
     """Our registrations as the manifests have them."""
     return list(yaml.safe_load_all((BASE / "webhooks.yaml").read_text()))
@@ -219,97 +193,7 @@ def permitted(place: Place) -> dict[Question, Object]:
     }
 
 
-def _registered() -> dict[Question, Object]:
-    # Through JSON, since YAML's anchors would make one object of many.
-    mutating, validating = (json.loads(json.dumps(item)) for item in shipped())
-    kueue = {"namespace": "kueue-system", "service": "kueue-webhook-service"}
-    jobset = {"namespace": "jobset-system", "service": "jobset-webhook-service"}
-    path = "/mutate-jobset-x-k8s-io-v1alpha2-jobset"
-    kueues = configuration(
-        KUEUES,
-        hook("mworkload.kb.io", names.KUEUE_GROUP, "workloads", **kueue),
-        hook("mjobset.kb.io", names.JOBSET_GROUP, "jobsets", path=path, **kueue),
-    )
-    jobsets = configuration(
-        "jobset-mutating-webhook-configuration",
-        hook("mjobset.kb.io", names.JOBSET_GROUP, "jobsets", path=path, **jobset),
-    )
-    return {
-        questions.MUTATING: {"items": [mutating, kueues, jobsets]},
-        questions.VALIDATING: {"items": [validating]},
-    }
-
-
-def _server() -> dict[Question, Object]:
-    labels = {"app.kubernetes.io/name": "kueue-steps"}
-    deployment = {
-        **named("kueue-steps", PLACE.namespace),
-        "spec": {"replicas": 2, "template": {"metadata": {"labels": labels}}},
-        "status": {"readyReplicas": 2},
-    }
-    budget = {"spec": {"selector": {"matchLabels": labels}}}
-    ready = {"endpoints": [{"conditions": {"ready": True}}]}
-    return {
-        questions.service(PLACE.namespace, PLACE.service): {"spec": {"selector": labels}},
-        questions.endpoints(PLACE): {"items": [ready]},
-        questions.deployment(PLACE): deployment,
-        questions.budgets(PLACE): {"items": [budget]},
-        questions.secret(PLACE): _secret(leaf()),
-    }
-
-
-def _secret(pair: Pair) -> Object:
+def secret(pair: Pair) -> Object:
+    """The content of the Secret with this pair."""
     parts = {"tls.crt": pair.certificate, "tls.key": pair.key}
     return {"data": {key: base64.b64encode(value).decode() for key, value in parts.items()}}
-
-
-def _controllers() -> dict[Question, Object]:
-    answers: dict[Question, Object] = {}
-    for name, image in (("kueue", "kueue:v0.19.2"), ("jobset", "jobset:v0.12.0")):
-        where = f"{name}-system"
-        service = questions.service(where, f"{name}-webhook-service")
-        labels = {"control-plane": f"{name}-manager"}
-        container = {"name": "manager", "image": f"registry.example:5000/{image}@sha256:1f"}
-        account = f"{name}-controller-manager"
-        pod = {"serviceAccountName": account, "containers": [container]}
-        deployment = {
-            **named(account, where),
-            "spec": {"template": {"metadata": {"labels": labels}, "spec": pod}},
-        }
-        answers[service] = {"spec": {"selector": labels}}
-        answers[questions.deployments(where)] = {"items": [deployment]}
-    return answers
-
-
-def _team() -> dict[Question, Object]:
-    active = {"conditions": [{"type": "Active", "status": "True"}]}
-    spaces = ("kube-system", "kueue-system", PLACE.namespace, TEAM)
-    labels = {names.STEP_QUEUE: "gpu", names.PRIORITY_CLASS: "low"}
-    done = {"conditions": [{"type": "Complete", "status": "True"}]}
-    return {
-        questions.all_namespaces(): {"items": [named(space) for space in spaces]},
-        questions.one_namespace(PLACE.namespace): named(PLACE.namespace),
-        questions.CLUSTER_QUEUES: {"items": [{**named("gpus"), "status": active}]},
-        questions.ADMISSION_CHECKS: {"items": []},
-        questions.PRIORITY_CLASSES: {"items": [named("low")]},
-        questions.local_queues(""): {
-            "items": [{**named("gpu", TEAM), "spec": {"clusterQueue": "gpus"}}]
-        },
-        TRAINJOBS: {"items": [named("tune", TEAM, labels=labels)]},
-        JOBSETS: {"items": [named("tune", TEAM, labels=labels)]},
-        questions.jobs(""): {
-            "items": [
-                {**job("done", suspend=False), "status": done},
-                job("running", suspend=False),
-                job("waiting", suspend=True),
-                job("paused", suspend=True, annotations={names.PAUSED: ""}),
-            ]
-        },
-        questions.workloads(""): {
-            "items": [
-                workload("running", "QuotaReserved", "Admitted"),
-                workload("waiting"),
-                workload("paused", active=False, annotations={names.PAUSED: ""}),
-            ]
-        },
-    }

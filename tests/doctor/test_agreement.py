@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from jsonpatch import JsonPatch
 
 from tests.doctor.patient import BASE, PLACE, POLICY, shipped
 from webhook.doctor import hooks, rights
 from webhook.doctor.expected import (
+    HELD_IN_PROCESS,
     MUTATE,
     MUTATING_ENTRIES,
     VALIDATE,
@@ -20,10 +23,12 @@ from webhook.doctor.expected import (
     fingerprint,
 )
 from webhook.doctor.findings import Check, Severity
+from webhook.doctor.place import HOLD_POLICIES
 from webhook.doctor.rights import Right
 from webhook.http.app import MUTATE_PATH, VALIDATE_PATH
 from webhook.rules import names
 
+HOLD = BASE.parent / "components" / "in-process-hold"
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "doctor.md"
 MUTATING, VALIDATING = shipped()
 
@@ -52,6 +57,31 @@ def test_expected_registrations_are_those_of_the_manifests(
     assert {hook["name"]: _entry(hook) for hook in configuration["webhooks"]} == expected
 
 
+def test_the_hold_in_the_api_server_is_that_of_the_component() -> None:
+    """Its policies, each with a binding, and what it makes of the registration."""
+    objects = [
+        item
+        for name in ("created_jobs.yaml", "updated_jobs.yaml")
+        for item in yaml.safe_load_all((HOLD / name).read_text())
+    ]
+    policies = [o["metadata"]["name"] for o in objects if o["kind"] == "MutatingAdmissionPolicy"]
+    bound = [o["spec"]["policyName"] for o in objects if o["kind"].endswith("Binding")]
+    assert policies == bound == list(HOLD_POLICIES)
+    patch = JsonPatch(yaml.safe_load((HOLD / "registrations.yaml").read_text()))
+    patched = {hook["name"]: hook for hook in patch.apply(MUTATING)["webhooks"]}
+    for name, expected in MUTATING_ENTRIES.items():
+        held = HELD_IN_PROCESS in hooks.conditions(patched[name]).items()
+        assert held == expected.may_be_held_in_process
+    assert not any(entry.may_be_held_in_process for entry in VALIDATING_ENTRIES.values())
+
+
+def test_certificates_of_others_need_no_rights() -> None:
+    """What the component cert-manager takes away is what is not asked for then."""
+    theirs = replace(PLACE, mints_certificates=False)
+    taken = set(rights.needed(PLACE, POLICY)) - set(rights.needed(theirs, POLICY))
+    assert taken == set(_granted(BASE / "rbac_certificates.yaml"))
+
+
 def test_paths_are_those_that_are_served() -> None:
     """The doctor must not import the server, so it says the paths again."""
     assert (MUTATE, VALIDATE) == (MUTATE_PATH, VALIDATE_PATH)
@@ -73,14 +103,15 @@ def test_names_of_the_place_are_those_of_the_manifests() -> None:
     } <= there | generated
 
 
-def _objects() -> Iterator[dict[str, Any]]:
+def _objects(*files: Path) -> Iterator[dict[str, Any]]:
+    """Of these files, else of all that the base has."""
     kustomization = yaml.safe_load((BASE / "kustomization.yaml").read_text())
-    for name in kustomization["resources"]:
-        yield from yaml.safe_load_all((BASE / name).read_text())
+    for path in files or (BASE / name for name in kustomization["resources"]):
+        yield from yaml.safe_load_all(path.read_text())
 
 
-def _granted() -> Iterator[Right]:
-    for role in _objects():
+def _granted(*files: Path) -> Iterator[Right]:
+    for role in _objects(*files):
         if role["kind"] not in {"ClusterRole", "Role"}:
             continue
         where = role["metadata"].get("namespace", "")

@@ -2,9 +2,12 @@
 
 import pytest
 
-from tests.doctor.harm_around import NEIGHBOURS, USERS
-from tests.doctor.harm_inside import CERTIFICATES, REGISTRATIONS, SERVER
-from tests.doctor.patient import Break, Expected, healthy
+from tests.doctor.harm_around import NEIGHBOURS
+from tests.doctor.harm_certificates import CERTIFICATES
+from tests.doctor.harm_inside import REGISTRATIONS, SERVER
+from tests.doctor.harm_users import USERS
+from tests.doctor.health import healthy
+from tests.doctor.patient import Break, Expected
 from webhook.doctor.findings import Check, Severity
 
 EVERY = REGISTRATIONS | CERTIFICATES | SERVER | NEIGHBOURS | USERS

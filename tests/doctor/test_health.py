@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.doctor.patient import TEAM, healthy
+from tests.doctor.health import healthy
+from tests.doctor.patient import TEAM
 from webhook.cluster.survey import Question
 from webhook.doctor import questions, rights
 from webhook.doctor.checks import CHECKS

@@ -1,17 +1,23 @@
 """The configuration that is examined is the one that the installed server runs with."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.doctor import patient as clinic
 from webhook.cluster.survey import Answers
-from webhook.doctor.installed import CONFIG_MAP, DEPLOYMENT, given, installed
+from webhook.doctor import questions
+from webhook.doctor.installed import given, installed, needs
+from webhook.doctor.place import SHIPPED
 from webhook.rules.facts import Absent, Found, Unreadable
 from webhook.rules.policy import Mode, Policy
 
 HEAD = {"apiVersion": "config.kueue-steps.io/v1alpha1", "kind": "Configuration"}
+CONFIG_MAP = questions.config_map(SHIPPED.namespace, SHIPPED.config_map)
+DEPLOYMENT = questions.deployment(SHIPPED)
 NAME = "ConfigMap kueue-steps-system/kueue-steps-config"
 
 
@@ -51,6 +57,33 @@ def test_variables_of_the_deployment_win_over_the_config_map() -> None:
     assert configuration.mode.default is Mode.STEP
     assert configuration.mode.allow_override is False
     assert configuration.controllers.job_set == ("system:me",)
+
+
+def _led_to(*namespaces: str) -> Answers:
+    hooks = [clinic.hook(f"{n}.example", "", "", namespace=n) for n in namespaces]
+    return {questions.MUTATING: Found({"items": [clinic.configuration("a-kueue-steps", *hooks)]})}
+
+
+HOMES: dict[str, tuple[Answers, str]] = {
+    "all webhooks lead to one namespace": (_led_to("helm", "helm"), "helm"),
+    "they lead to two": (_led_to("helm", "elsewhere"), SHIPPED.namespace),
+    "they lead nowhere": (_led_to(), SHIPPED.namespace),
+    "there are no registrations": ({questions.MUTATING: Absent()}, SHIPPED.namespace),
+}
+
+
+@pytest.mark.parametrize(("answers", "namespace"), HOMES.values(), ids=HOMES.keys())
+def test_the_config_map_is_where_the_registration_leads(answers: Answers, namespace: str) -> None:
+    """So an installation in a namespace of another name is found without being told."""
+    assert list(needs({})) == [questions.MUTATING]
+    there = questions.config_map(namespace, SHIPPED.config_map)
+    deployment = questions.deployment(replace(SHIPPED, namespace=namespace))
+    assert list(needs(answers)) == [questions.MUTATING, there, deployment]
+    text = yaml.safe_dump({**HEAD, "certificates": {"namespace": namespace}})
+    found = {**answers, there: Found({"data": {"configuration.yaml": text}})}
+    configuration, source = installed(found)
+    assert source.name == f"ConfigMap {namespace}/kueue-steps-config"
+    assert configuration.certificates.namespace == namespace
 
 
 PROBLEMS = {

@@ -4,7 +4,7 @@ import json
 
 import yaml
 
-from tests.doctor.patient import healthy
+from tests.doctor.health import healthy
 from webhook import __version__
 from webhook.doctor import questions
 from webhook.doctor.findings import Check, Finding, Note, Severity, error, info

@@ -43,6 +43,15 @@ def test_keys_of_the_file_reach_the_policy(tmp_path: Path) -> None:
     assert policy.jobset_users == {"system:me"}
 
 
+def test_a_variable_of_no_section_stops_the_start(tmp_path: Path) -> None:
+    """A misspelt section in the environment is named, as in the file."""
+    command = [sys.executable, "-m", "webhook", "serve", f"--config={_file(tmp_path, '')}"]
+    environment = {**os.environ, "KUEUE_STEPS_SEVER__PORT": "1"}
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert "KUEUE_STEPS_SEVER__PORT: there is no section sever" in run.stderr
+
+
 def test_what_kueue_is_can_be_said_here(tmp_path: Path) -> None:
     """Integrations, unlabelled jobs and the selector of namespaces, spelt as Kueue spells them."""
     policy = settings.load(

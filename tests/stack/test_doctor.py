@@ -1,14 +1,10 @@
 """`kueue-steps doctor` on the real control plane: in good order, and broken in many ways."""
 
-import base64
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+import socket
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +13,12 @@ import yaml
 
 from localcluster.cluster import Cluster
 from localcluster.invariants.violation import Invariant
+from tests.stack import in_process
+from tests.stack.diagnosis import configuration, examine, run
 from tests.stack.objects import (
     PRIORITY,
     QUEUE,
+    RUN_FOR,
     STEP_QUEUE,
     Object,
     job,
@@ -28,91 +27,63 @@ from tests.stack.objects import (
     named,
     step,
 )
-from tests.stack.team import Team, eventually
-from webhook.pki.mint import mint_authority, mint_leaf
+from tests.stack.team import Team
 
-HEAD = {"apiVersion": "config.kueue-steps.io/v1alpha1", "kind": "Configuration"}
-SYSTEM = "kueue-steps-system"
-MUTATING = "mutatingwebhookconfiguration"
-OURS = "a-kueue-steps"
-SECRET = "kueue-steps-tls"
-PROBLEMS = {"warning", "error"}
+POLICY = "MutatingAdmissionPolicy"
+BINDING = "MutatingAdmissionPolicyBinding"
 
 Configure = Callable[..., Path]
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """What the command printed, and its exit code."""
-
-    code: int
-    findings: list[Object]
-
-    def severities(self, check: str) -> set[str]:
-        """What was said under this name."""
-        return {item["severity"] for item in self.findings if item["check"] == check}
-
-    def says(self, check: str, severity: str, words: str) -> bool:
-        """Whether such a finding has these words."""
-        return any(
-            words in item["message"]
-            for item in self.findings
-            if (item["check"], item["severity"]) == (check, severity)
-        )
-
-    @property
-    def problems(self) -> list[str]:
-        """The names of the checks with warnings and errors."""
-        return [item["check"] for item in self.findings if item["severity"] in PROBLEMS]
-
-
-def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "webhook", "doctor", *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, timeout=120, env={**os.environ}
-    )
-
-
-def examine(cluster: Cluster, *arguments: str | Path, user: str = "admin") -> Diagnosis:
-    """Run the command as a person would."""
-    run = _run("--kubeconfig", cluster.kubeconfig(user), "-o", "json", *arguments)
-    assert run.stderr == ""
-    return Diagnosis(run.returncode, json.loads(run.stdout)["findings"])
 
 
 @pytest.fixture
 def configure(tmp_path: Path) -> Configure:
     """Writes a configuration file of the server."""
-
-    def write(**sections: Any) -> Path:
-        path = tmp_path / "configuration.yaml"
-        path.write_text(yaml.safe_dump({**HEAD, **sections}))
-        return path
-
-    return write
+    return partial(configuration, tmp_path)
 
 
-@contextmanager
-def restored(cluster: Cluster, kind: str, name: str, namespace: str | None = None) -> Iterator[Any]:
-    """Lets the object be changed or deleted, and puts it back as it was."""
-    before = cluster.get(kind, name, namespace=namespace)
-    try:
-        yield before
-    finally:
-        for field in ("uid", "resourceVersion", "managedFields", "creationTimestamp"):
-            before["metadata"].pop(field, None)
-        cluster.apply([before])
+def _delete(cluster: Cluster, objects: Sequence[Object]) -> None:
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
+    cluster.kubectl("delete", "--ignore-not-found", "-f", "-", stdin=text)
 
 
 @contextmanager
 def present(cluster: Cluster, *objects: Object) -> Iterator[None]:
-    """Lets objects exist for a while."""
-    cluster.apply(objects)
+    """Lets objects exist for a while; those that existed before stay."""
+    kinds = {item["kind"] for item in objects}
+    before = {_name(item) for kind in kinds for item in cluster.get(kind)["items"]}
     try:
+        cluster.apply(objects)
         yield
     finally:
-        text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)})
-        cluster.kubectl("delete", "--ignore-not-found", "-f", "-", stdin=text)
+        _delete(cluster, [item for item in objects if _name(item) not in before])
+
+
+@contextmanager
+def without(cluster: Cluster, kind: str) -> Iterator[None]:
+    """Lets no object of a kind exist for a while."""
+    there = cluster.get(kind)["items"]
+    for item in there:
+        for key in ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"):
+            item["metadata"].pop(key, None)
+    try:
+        _delete(cluster, there)
+        yield
+    finally:
+        cluster.apply(there)
+
+
+def _name(item: Object) -> tuple[str, str, str]:
+    metadata = item["metadata"]
+    return item["kind"], metadata.get("namespace", ""), metadata["name"]
+
+
+def _elsewhere(cluster: Cluster, server: str, folder: Path) -> Path:
+    """A kubeconfig that leads to another API server."""
+    content = yaml.safe_load(cluster.kubeconfig().read_text())
+    content["clusters"][0]["cluster"]["server"] = server
+    path = folder / "config"
+    path.write_text(yaml.safe_dump(content))
+    return path
 
 
 def test_a_good_installation_has_no_finding(team: Team) -> None:
@@ -129,9 +100,9 @@ def test_a_good_installation_has_no_finding(team: Team) -> None:
 def test_the_table_is_for_people(team: Team) -> None:
     """Without -o each finding is a line, and what to do is below it."""
     team.apply([local_queue("lost", team.namespace, "nowhere")])
-    run = _run("--kubeconfig", team.cluster.kubeconfig(), "-n", team.namespace)
-    assert run.returncode == 1
-    first, second, *_ = run.stdout.splitlines()
+    done = run("--kubeconfig", team.cluster.kubeconfig(), "-n", team.namespace)
+    assert done.returncode == 1
+    first, second, *_ = done.stdout.splitlines()
     assert first.startswith("warning LocalQueues ")
     assert f"LocalQueue {team.namespace}/lost: It leads to ClusterQueue nowhere" in first
     assert second.strip() == "> Create ClusterQueue nowhere."
@@ -148,21 +119,21 @@ def test_a_plain_user_is_told_what_can_not_be_told(team: Team) -> None:
 
 def test_no_api_server_is_a_failure_that_names_the_way_out(team: Team, tmp_path: Path) -> None:
     """Exit 1 and one sentence on what to check."""
-    content = yaml.safe_load(team.cluster.kubeconfig().read_text())
-    content["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
-    path = tmp_path / "config"
-    path.write_text(yaml.safe_dump(content))
-    run = _run("--kubeconfig", path)
-    assert run.returncode == 1
-    assert run.stdout == ""
-    assert "https://127.0.0.1:1 can't be reached" in run.stderr
-    assert "--kubeconfig" in run.stderr
-    assert "Traceback" not in run.stderr
+    server = "https://127.0.0.1:1"
+    done = run("--kubeconfig", _elsewhere(team.cluster, server, tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{server} can't be reached" in done.stderr
+    assert "--kubeconfig" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
-def test_wrong_usage_is_told_apart() -> None:
-    """Exit 2 for a form that there is not."""
-    assert _run("-o", "xml").returncode == 2
+def test_an_api_server_that_hangs_is_not_waited_for(team: Team, tmp_path: Path) -> None:
+    """One that lets connect and says no word ends it after ten seconds."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        done = run("--kubeconfig", _elsewhere(team.cluster, server, tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"{server} can't be reached: there was no answer within 10 s" in done.stderr
 
 
 def test_queues_that_lead_nowhere_are_found(team: Team) -> None:
@@ -192,7 +163,9 @@ def test_a_held_step_without_a_queue_is_found(team: Team) -> None:
 @pytest.mark.exempt(*Invariant, because="the Job is made to look like a step that got loose")
 def test_a_job_that_runs_without_admission_is_found(team: Team) -> None:
     """A Job with our label that nobody queues and nobody holds."""
-    team.apply([job("loose", team.namespace, {STEP_QUEUE: "gpu"})])
+    loose = job("loose", team.namespace, {STEP_QUEUE: "gpu"})
+    loose["spec"]["template"]["metadata"]["annotations"][RUN_FOR] = "1h"
+    team.apply([loose])
     found = examine(team.cluster, "-n", team.namespace)
     assert found.says("StartedJobs", "error", "Kueue has not admitted it")
 
@@ -252,95 +225,13 @@ def test_settings_of_kueue_that_defeat_stepping_are_found(
 
 
 @pytest.mark.alone
-def test_a_registration_that_was_deleted_is_found(team: Team) -> None:
-    """Nothing is stepped or held without it."""
-    with restored(team.cluster, MUTATING, OURS):
-        team.cluster.kubectl("delete", MUTATING, OURS)
+def test_a_hold_in_the_api_server_that_nobody_binds_is_found(team: Team) -> None:
+    """Policies without bindings hold nothing."""
+    policies = [item for item in in_process.policies() if item["kind"] == POLICY]
+    with without(team.cluster, BINDING), present(team.cluster, *policies):
         found = examine(team.cluster, "-n", team.namespace)
-    assert found.problems == ["RegistrationPresent"]
-    assert examine(team.cluster, "-n", team.namespace).code == 0
-
-
-@pytest.mark.alone
-def test_a_ca_bundle_that_was_wiped_is_found(team: Team) -> None:
-    """C22: no call reaches us then."""
-    with restored(team.cluster, MUTATING, OURS):
-        bundle = {"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}
-        team.cluster.kubectl("patch", MUTATING, OURS, "--type=json", "-p", json.dumps([bundle]))
-        found = examine(team.cluster, "-n", team.namespace)
-    assert found.problems == ["RegistrationTrust"]
-    assert found.says("RegistrationTrust", "error", "trainjobs.kueue-steps.io has no caBundle")
-
-
-@pytest.mark.alone
-def test_a_certificate_that_has_expired_and_is_not_trusted_is_found(team: Team) -> None:
-    """C22: the Secret holds a pair of another authority that ended yesterday."""
-    then = datetime.now(UTC) - timedelta(days=3)
-    pair = mint_leaf(
-        mint_authority("stranger", now=then),
-        dns_names=[f"kueue-steps.{SYSTEM}.svc"],
-        now=then,
-        lifetime=timedelta(days=2),
-    )
-    content = {"tls.crt": pair.certificate, "tls.key": pair.key}
-    data = {key: base64.b64encode(value).decode() for key, value in content.items()}
-    with present(
-        team.cluster,
-        named("Secret", "v1", SECRET, SYSTEM) | {"type": "kubernetes.io/tls", "data": data},
-    ):
-        found = examine(team.cluster, "-n", team.namespace)
-    assert set(found.problems) == {"Certificate", "RegistrationTrust"}
-    assert found.says("Certificate", "error", "expired on")
-    assert found.says("RegistrationTrust", "error", "does not verify the certificate")
-
-
-@pytest.mark.alone
-def test_a_webhook_that_was_changed_is_found(team: Team) -> None:
-    """One entry fails open, another is gone."""
-    with restored(team.cluster, MUTATING, OURS):
-        changes = [
-            {"op": "replace", "path": "/webhooks/0/failurePolicy", "value": "Ignore"},
-            {"op": "remove", "path": "/webhooks/3"},
-        ]
-        team.cluster.kubectl("patch", MUTATING, OURS, "--type=json", "-p", json.dumps(changes))
-        found = examine(team.cluster, "-n", team.namespace)
-    assert found.problems == ["RegistrationComplete", "RegistrationComplete"]
-    assert found.says("RegistrationComplete", "error", "failurePolicy Ignore")
-    assert found.says("RegistrationComplete", "error", "jobs.kueue-steps.io is missing")
-
-
-@pytest.mark.alone
-def test_kueues_registration_before_ours_is_found(team: Team) -> None:
-    """Whatever its name is, it is Kueue's if it registers Kueue's kinds."""
-    rule = {"apiGroups": ["kueue.x-k8s.io"], "apiVersions": ["v1beta2"]}
-    rule |= {"resources": ["none"], "operations": ["CREATE"]}
-    webhook = {
-        "name": "none.kueue.example",
-        "clientConfig": {"url": "https://localhost:1/none"},
-        "rules": [rule],
-        "admissionReviewVersions": ["v1"],
-        "sideEffects": "None",
-        "failurePolicy": "Ignore",
-    }
-    early = named(
-        "MutatingWebhookConfiguration", "admissionregistration.k8s.io/v1", "a-a-kueue", None
-    )
-    with present(team.cluster, early | {"webhooks": [webhook]}):
-        found = examine(team.cluster, "-n", team.namespace)
-    assert found.problems == ["RegistrationOrder"]
-    assert found.says("RegistrationOrder", "error", "sorts after Kueue's a-a-kueue")
-
-
-@pytest.mark.alone
-def test_a_right_that_was_taken_away_is_found(team: Team) -> None:
-    """The API server itself is asked what the server's account may do."""
-    with restored(team.cluster, "clusterrole", "kueue-steps") as role:
-        rules = [one for one in role["rules"] if one["resources"] != ["workloads"]]
-        patch = json.dumps([{"op": "replace", "path": "/rules", "value": rules}])
-        team.cluster.kubectl("patch", "clusterrole", "kueue-steps", "--type=json", "-p", patch)
-        found = eventually(lambda: _with(team, "ServerRights"), "the missing right is seen")
-    assert set(found.problems) == {"ServerRights"}
-    assert found.says("ServerRights", "error", "may not patch workloads.kueue.x-k8s.io")
+    assert found.problems == ["HoldPolicy"] * len(policies)
+    assert found.says("HoldPolicy", "warning", "so it holds nothing")
 
 
 @pytest.mark.alone
@@ -362,8 +253,3 @@ def test_the_accounts_of_the_controllers_are_compared(team: Team) -> None:
         found = examine(team.cluster, "-n", team.namespace)
     assert set(found.problems) == {"KueueUser", "KueueVersion"}
     assert found.says("KueueUser", "error", "system:serviceaccount:kueue-system:someone")
-
-
-def _with(team: Team, check: str) -> Diagnosis | None:
-    found = examine(team.cluster, "-n", team.namespace)
-    return found if check in found.problems else None

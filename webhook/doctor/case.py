@@ -59,7 +59,3 @@ class Case:
         """What a list holds; nothing where the kind is not served. Raises CantTell."""
         content = self.find(question)
         return content["items"] if content else []
-
-    def is_there(self, question: Question) -> bool:
-        """Whether there is such an object, as far as could be read."""
-        return isinstance(self.answers.get(question), Found)

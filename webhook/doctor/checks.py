@@ -7,6 +7,7 @@ from typing import Final
 from webhook.doctor import (
     configuration,
     controllers,
+    hold,
     kueue,
     others,
     queues,
@@ -44,7 +45,7 @@ CHECKS: Final = {
     Check.JOBSET_API: Examination(versions.no_jobset, "JobSet", "Its kind is served."),
     Check.TRAINER_API: Examination(versions.no_trainer, "Trainer", "Its kinds are served."),
     Check.HOLD_POLICY: Examination(
-        versions.no_hold_policy, "in-process-hold", "It is installed, or not to be had here."
+        hold.incomplete, "in-process-hold", "All of it is installed, or it is not to be had here."
     ),
     Check.REGISTRATION_PRESENT: Examination(registrations.absent, "registrations", "Both exist."),
     Check.REGISTRATION_COMPLETE: Examination(

@@ -12,7 +12,8 @@ from webhook.doctor import questions
 from webhook.doctor.case import Case
 from webhook.doctor.checks import examine
 from webhook.doctor.findings import Finding
-from webhook.doctor.installed import CONFIG_MAP, DEPLOYMENT, given, installed
+from webhook.doctor.installed import given, installed
+from webhook.doctor.installed import needs as needs_of_installed
 from webhook.doctor.place import place_of
 from webhook.doctor.report import rendered
 
@@ -36,11 +37,11 @@ def doctor(*, kubeconfig: Path | None, config: Path | None, namespace: str, form
 async def _visit(kubeconfig: Path | None, config: Path | None, namespace: str) -> list[Finding]:
     async with connected(kubeconfig) as api:
         if config is None:
-            known = await survey(api, lambda _: (CONFIG_MAP, DEPLOYMENT), seconds=TIMEOUT_SECONDS)
+            known = await survey(api, needs_of_installed, seconds=TIMEOUT_SECONDS)
             configuration, source = installed(known)
         else:
             configuration, source = given(config)
-        place, policy = place_of(configuration), configuration.policy
+        place, policy = place_of(configuration.certificates), configuration.policy
         answers = await survey(
             api,
             lambda known: questions.needs(known, place, policy, namespace),

@@ -21,6 +21,14 @@ class Entry:
     reinvocation: str | None = None
     selects_steps: bool = False
 
+    @property
+    def may_be_held_in_process(self) -> bool:
+        """Whether policies of the API server can take its place."""
+        return self.selects_steps and self.reinvocation is not None
+
+
+HELD_IN_PROCESS: Final = ("held-in-process", "false")
+"""The condition with which the component in-process-hold leaves Jobs to its policies."""
 
 _BOTH: Final = frozenset({"CREATE", "UPDATE"})
 _TRAINJOBS, _JOBSETS, _JOBS = hooks.STEPPED_KINDS

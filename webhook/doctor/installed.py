@@ -1,11 +1,12 @@
 """The configuration that is examined: a given file, or what the installed server runs with.
 
 The installed one is the ConfigMap's file with the variables of the Deployment's container on it,
-which win over the file as they do in the Pod.
+which win over the file as they do in the Pod. Both are where the registration leads.
 """
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,17 +14,14 @@ import yaml
 from pydantic.alias_generators import to_camel
 
 from webhook import settings
-from webhook.cluster.survey import Answers
-from webhook.doctor import questions
+from webhook.cluster.survey import Answers, Question
+from webhook.doctor import hooks, questions
 from webhook.doctor.case import Source
-from webhook.doctor.place import Place
-from webhook.rules.facts import Absent, Found, Unreadable
+from webhook.doctor.place import SHIPPED, Place
+from webhook.rules.facts import Absent, Answer, Found, Unreadable
 
 FILE: Final = "configuration.yaml"
 PREFIX: Final = "KUEUE_STEPS_"
-SHIPPED: Final = Place()
-CONFIG_MAP: Final = questions.config_map(SHIPPED.namespace, SHIPPED.config_map)
-DEPLOYMENT: Final = questions.deployment(SHIPPED)
 
 Read = tuple[settings.Configuration, Source]
 
@@ -33,17 +31,39 @@ def given(path: Path) -> Read:
     return _loaded(path, str(path))
 
 
+def needs(answers: Answers) -> Iterator[Question]:
+    """What to read of the cluster to know the installed one."""
+    yield questions.MUTATING
+    if questions.MUTATING in answers:
+        home = _home(answers)
+        yield questions.config_map(home.namespace, home.config_map)
+        yield questions.deployment(home)
+
+
 def installed(answers: Answers) -> Read:
     """What the cluster says, else the defaults and why."""
-    name = f"ConfigMap {SHIPPED.namespace}/{SHIPPED.config_map}"
-    match answers.get(CONFIG_MAP, Absent()):
+    home = _home(answers)
+    name = f"ConfigMap {home.namespace}/{home.config_map}"
+    match answers.get(questions.config_map(home.namespace, home.config_map), Absent()):
         case Found(content):
             text = (content.get("data") or {}).get(FILE) or ""
-            return _loaded_text(_overlaid(text, _environment(answers)), name)
+            environment = _environment(answers.get(questions.deployment(home)))
+            return _loaded_text(_overlaid(text, environment), name)
         case Unreadable(why):
             return settings.load(None), Source(name, unread=why)
         case Absent():
             return settings.load(None), Source(name, is_missing=True)
+
+
+def _home(answers: Answers) -> Place:
+    """In the one namespace that the registration of the shipped name leads to."""
+    match answers.get(questions.MUTATING):
+        case Found(content):
+            ours = [i for i in content["items"] if i["metadata"]["name"] == SHIPPED.mutating]
+        case _:
+            ours = []
+    spaces = {space for item in ours for space, _ in hooks.services(item)}
+    return replace(SHIPPED, namespace=spaces.pop()) if len(spaces) == 1 else SHIPPED
 
 
 def _loaded_text(text: str, name: str) -> Read:
@@ -61,9 +81,9 @@ def _loaded(path: Path, name: str) -> Read:
         return settings.load(None), Source(name, problem)
 
 
-def _environment(answers: Answers) -> dict[str, str]:
+def _environment(deployment: Answer | None) -> dict[str, str]:
     """Our variables of the Deployment's container; those that come from elsewhere are unknown."""
-    match answers.get(DEPLOYMENT):
+    match deployment:
         case Found(content):
             containers = content["spec"]["template"]["spec"].get("containers") or ()
         case _:

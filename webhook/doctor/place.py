@@ -3,45 +3,40 @@
 from dataclasses import dataclass
 from typing import Final
 
-from webhook.settings import Configuration
+from webhook.settings import CertificatesSection
 
-FILES: Final = "files"
-"""The source of certificates that somebody else renews: the server needs no rights for them."""
+HOLD_POLICIES: Final = ("kueue-steps-hold-created", "kueue-steps-hold")
+"""The policies of the component in-process-hold, cluster-wide and so one of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Names of the installation's objects; the defaults are those of manifests/base."""
+    """Names of the installation's objects; those with a default can't be configured."""
 
-    namespace: str = "kueue-steps-system"
-    service: str = "kueue-steps"
-    secret: str = "kueue-steps-tls"  # noqa: S105 - its name, not its content
+    namespace: str
+    service: str
+    dns_name: str
+    """What API servers verify."""
+    secret: str
+    mutating: str
+    validating: str
+    mints_certificates: bool
     deployment: str = "kueue-steps"
     account: str = "kueue-steps"
     config_map: str = "kueue-steps-config"
-    mutating: str = "a-kueue-steps"
-    validating: str = "a-kueue-steps"
-    hold_policy: str = "kueue-steps-hold"
-    mints_certificates: bool = True
-
-    @property
-    def dns_name(self) -> str:
-        """The name that API servers verify."""
-        return f"{self.service}.{self.namespace}.svc"
 
 
-def place_of(configuration: Configuration) -> Place:
+def place_of(section: CertificatesSection) -> Place:
     """The place that a configuration names."""
-    said = configuration.model_dump().get("certificates") or {}
-    given = {
-        field: said.get(key)
-        for field, key in (
-            ("namespace", "namespace"),
-            ("service", "service"),
-            ("secret", "secret"),
-            ("mutating", "mutating_configuration"),
-            ("validating", "validating_configuration"),
-        )
-    }
-    names = {field: name for field, name in given.items() if name}
-    return Place(**names, mints_certificates=said.get("source") != FILES)
+    return Place(
+        namespace=section.namespace,
+        service=section.service,
+        dns_name=section.terms.dns_name,
+        secret=section.secret,
+        mutating=section.mutating_configuration,
+        validating=section.validating_configuration,
+        mints_certificates=section.source == "selfManaged",
+    )
+
+
+SHIPPED: Final = place_of(CertificatesSection())

@@ -5,7 +5,7 @@ from typing import Final
 
 from webhook.cluster.survey import Answers, Question
 from webhook.doctor import hooks, rights
-from webhook.doctor.place import Place
+from webhook.doctor.place import HOLD_POLICIES, Place
 from webhook.rules import names
 from webhook.rules.facts import Found
 from webhook.rules.policy import Policy
@@ -18,6 +18,7 @@ TRAINER: Final = f"/apis/{names.TRAINER_GROUP}/v1alpha1"
 MUTATING: Final = Question(f"{REGISTRATION}/mutatingwebhookconfigurations", is_list=True)
 VALIDATING: Final = Question(f"{REGISTRATION}/validatingwebhookconfigurations", is_list=True)
 REGISTRATION_API: Final = Question(REGISTRATION)
+HOLD_BINDINGS: Final = Question(f"{REGISTRATION}/mutatingadmissionpolicybindings", is_list=True)
 KUEUE_API: Final = Question(KUEUE)
 JOBSET_API: Final = Question(JOBSET)
 TRAINER_API: Final = Question(TRAINER)
@@ -27,7 +28,7 @@ PRIORITY_CLASSES: Final = Question(f"{KUEUE}/workloadpriorityclasses", is_list=T
 
 _KNOWN: Final = (
     *(MUTATING, VALIDATING, REGISTRATION_API, KUEUE_API, JOBSET_API, TRAINER_API),
-    *(CLUSTER_QUEUES, ADMISSION_CHECKS, PRIORITY_CLASSES),
+    *(CLUSTER_QUEUES, ADMISSION_CHECKS, PRIORITY_CLASSES, HOLD_BINDINGS),
 )
 
 
@@ -78,9 +79,9 @@ def endpoints(place: Place) -> Question:
     return list_in("/apis/discovery.k8s.io/v1", place.namespace, "endpointslices", selector)
 
 
-def hold_policy(place: Place) -> Question:
-    """The optional policy that holds Jobs inside the API server."""
-    return Question(f"{REGISTRATION}/mutatingadmissionpolicies/{place.hold_policy}")
+def hold_policy(name: str) -> Question:
+    """An optional policy that holds Jobs inside the API server."""
+    return Question(f"{REGISTRATION}/mutatingadmissionpolicies/{name}")
 
 
 def one_namespace(name: str) -> Question:
@@ -127,7 +128,7 @@ def needs(answers: Answers, place: Place, policy: Policy, namespace: str) -> Ite
 def _install(place: Place, policy: Policy) -> Iterator[Question]:
     yield from (secret(place), deployment(place), endpoints(place), budgets(place))
     yield from (service(place.namespace, place.service), one_namespace(place.namespace))
-    yield hold_policy(place)
+    yield from map(hold_policy, HOLD_POLICIES)
     yield config_map(policy.kueue_namespace, policy.kueue_config_map)
 
 

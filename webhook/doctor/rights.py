@@ -102,9 +102,9 @@ def _own(place: Place) -> Iterator[Right]:
     if not place.mints_certificates:
         return
     group = "admissionregistration.k8s.io"
-    for verb in ("get", "list", "watch", "patch"):
+    for verb in ("get", "watch", "patch"):
         yield Right(verb, group, "mutatingwebhookconfigurations", place.mutating)
         yield Right(verb, group, "validatingwebhookconfigurations", place.validating)
-    for verb in ("get", "list", "watch", "update"):
+    for verb in ("get", "watch", "update"):
         yield Right(verb, "", "secrets", place.secret, place.namespace)
     yield Right("create", "", "secrets", namespace=place.namespace)

@@ -9,7 +9,7 @@ from webhook.doctor.findings import Note, error, warning
 from webhook.rules import names
 
 ENDED: Final = frozenset({"Complete", "Failed"})
-COMPANION: Final = "Look for `watch lost` in the server's log, and run doctor again in a minute."
+COMPANION: Final = "Look for `companion` in the server's log, and run doctor again in a minute."
 
 Object = Mapping[str, Any]
 

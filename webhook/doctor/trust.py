@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 
 from cryptography import x509
@@ -15,11 +15,15 @@ from cryptography.x509 import verification
 from webhook.doctor import questions
 from webhook.doctor.case import CantTell, Case
 from webhook.doctor.findings import Note, error, info, warning
+from webhook.doctor.place import Place
 from webhook.doctor.registrations import registrations
 
 SOON: Final = timedelta(days=7)
-RENEW: Final = "Renew the certificate; see the server's log for why it was not renewed."
-TRUST: Final = "Put the authority that signed the served certificate into caBundle."
+LOG: Final = (
+    "A server that runs mends this in seconds; see its log (event certificate) for why not."
+)
+RENEW: Final = "Renew it where it comes from, such as cert-manager"
+TRUST: Final = "Let its issuer put the authority that signed the served certificate into caBundle."
 
 Certificates = Sequence[x509.Certificate]
 
@@ -33,17 +37,17 @@ def bad_certificate(case: Case) -> Iterator[Note]:
         return
     chain = _chain(secret)
     if not chain:
-        yield error(subject, "Its tls.crt holds no certificate in PEM.", RENEW)
+        yield error(subject, "Its tls.crt holds no certificate in PEM.", _renew(case.place))
         return
-    yield from _bad_dates(subject, chain[0], case.now)
+    yield from _bad_dates(subject, chain[0], case)
     if not _has_name(chain[0], case.place.dns_name):
         yield error(
             subject,
             f"The certificate is not for {case.place.dns_name}, the name that API servers verify.",
-            f"Issue it for the DNS name {case.place.dns_name}.",
+            _renew(case.place),
         )
     if not _is_pair(secret, chain[0]):
-        yield error(subject, "Its tls.key does not belong to its tls.crt.", RENEW)
+        yield error(subject, "Its tls.key does not belong to its tls.crt.", _renew(case.place))
 
 
 def untrusted(case: Case) -> Iterator[Note]:
@@ -57,16 +61,17 @@ def untrusted(case: Case) -> Iterator[Note]:
 
 
 def _bad_bundle(subject: str, name: str, bundle: str, case: Case) -> Iterator[Note]:
+    remedy = LOG if case.place.mints_certificates else TRUST
     if not bundle:
-        yield error(subject, f"{name} has no caBundle, so no call reaches us.", TRUST)
+        yield error(subject, f"{name} has no caBundle, so no call reaches us.", remedy)
         return
     authorities = _certificates(_decoded(bundle))
     if not authorities:
-        yield error(subject, f"The caBundle of {name} holds no certificate in PEM.", TRUST)
+        yield error(subject, f"The caBundle of {name} holds no certificate in PEM.", remedy)
         return
     current = [item for item in authorities if case.now <= item.not_valid_after_utc]
     if not current:
-        yield error(subject, f"Every certificate in the caBundle of {name} has expired.", TRUST)
+        yield error(subject, f"Every certificate in the caBundle of {name} has expired.", remedy)
         return
     try:
         secret = case.find(questions.secret(case.place))
@@ -80,31 +85,44 @@ def _bad_bundle(subject: str, name: str, bundle: str, case: Case) -> Iterator[No
             subject,
             f"The caBundle of {name} does not verify the certificate in Secret "
             f"{case.place.namespace}/{case.place.secret}, so calls of the API server fail.",
-            TRUST,
+            remedy,
         )
 
 
 def _no_secret(subject: str, case: Case) -> Iterator[Note]:
-    if case.is_there(questions.deployment(case.place)):
-        yield error(
-            subject,
-            "It does not exist, so the server has no certificate to serve.",
-            "Let the server mint it, or create it with tls.crt and tls.key.",
-        )
+    deployment = case.find(questions.deployment(case.place))
+    if deployment is not None and (case.place.mints_certificates or _mounts(deployment, case)):
+        message = "It does not exist, so the server has no certificate to serve."
+        yield error(subject, message, _renew(case.place))
     else:
         yield info(subject, "Can't tell when the served certificate ends: there is no such Secret.")
 
 
-def _bad_dates(subject: str, leaf: x509.Certificate, now: datetime) -> Iterator[Note]:
-    ends, begins = leaf.not_valid_after_utc, leaf.not_valid_before_utc
+def _bad_dates(subject: str, leaf: x509.Certificate, case: Case) -> Iterator[Note]:
+    ends, begins, now = leaf.not_valid_after_utc, leaf.not_valid_before_utc, case.now
     if now > ends:
-        yield error(subject, f"The certificate expired on {ends:%Y-%m-%d %H:%M} UTC.", RENEW)
+        message = f"The certificate expired on {ends:%Y-%m-%d %H:%M} UTC."
+        yield error(subject, message, _renew(case.place))
     elif now < begins:
         message = f"The certificate is valid only from {begins:%Y-%m-%d %H:%M} UTC on."
         yield error(subject, message, "Check the clocks, or renew the certificate.")
-    elif now > ends - min(SOON, (ends - begins) / 5):
+    elif now > ends - _soon(ends - begins, case.place):
         message = f"The certificate expires soon, on {ends:%Y-%m-%d %H:%M} UTC."
-        yield warning(subject, message, RENEW)
+        yield warning(subject, message, _renew(case.place))
+
+
+def _soon(lifetime: timedelta, place: Place) -> timedelta:
+    """The server renews its own at two thirds of their lifetime; others decide for themselves."""
+    return lifetime / 5 if place.mints_certificates else min(SOON, lifetime / 5)
+
+
+def _renew(place: Place) -> str:
+    return LOG if place.mints_certificates else f"{RENEW}, for the name {place.dns_name}."
+
+
+def _mounts(deployment: Mapping[str, Any], case: Case) -> bool:
+    volumes = deployment["spec"]["template"]["spec"].get("volumes") or ()
+    return case.place.secret in {(one.get("secret") or {}).get("secretName") for one in volumes}
 
 
 def _chain(secret: Mapping[str, Any]) -> Certificates:

@@ -73,21 +73,6 @@ def no_trainer(case: Case) -> Iterator[Note]:
         )
 
 
-def no_hold_policy(case: Case) -> Iterator[Note]:
-    """The API server could hold Jobs by itself, and is not told to."""
-    api = case.find(questions.REGISTRATION_API)
-    served = {item["name"] for item in (api or {}).get("resources") or ()}
-    if "mutatingadmissionpolicies" not in served:
-        return
-    if case.find(questions.hold_policy(case.place)) is None:
-        yield info(
-            f"MutatingAdmissionPolicy {case.place.hold_policy}",
-            "It is not installed; with it the API server holds Jobs itself, "
-            "also while our server is down.",
-            "Consider the optional component in-process-hold.",
-        )
-
-
 def _unserved(
     case: Case, question: Question, wanted: tuple[str, ...], remedy: str
 ) -> Iterator[Note]:
