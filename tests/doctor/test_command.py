@@ -28,6 +28,10 @@ def test_wrong_usage_is_exit_code_2(arguments: tuple[str, ...], words: str) -> N
 
 
 NO_CLUSTER = {
+    "an empty one": "",
+    "one that is no YAML": "a: [",
+    "one that is a list": "- a\n",
+    "one that is a word": "a\n",
     "one without a context": "{}",
     "one whose context leads nowhere": "current-context: none\ncontexts: []\n",
 }

@@ -10,9 +10,9 @@ from urllib.parse import parse_qs
 import pytest
 from kubernetes.aio import client
 
+from tests.edge.servers import connected_to
 from webhook.cluster.connection import NoCluster
 from webhook.cluster.survey import VERSION, Answers, Question, survey
-from webhook.http.listener import Listener
 from webhook.rules.facts import Absent, Found, Unreadable
 
 pytestmark = pytest.mark.anyio
@@ -58,13 +58,8 @@ def api() -> Api:
 @pytest.fixture
 async def connection(api: Api) -> AsyncIterator[client.ApiClient]:
     """A client of that API server."""
-    listener = Listener(api, "127.0.0.1", 0)
-    task = asyncio.create_task(listener.run_until_stopped())
-    settings = client.Configuration(host=f"http://127.0.0.1:{listener.port}")
-    async with client.ApiClient(settings) as opened:
+    async with connected_to(api) as opened:
         yield opened
-    listener.stop()
-    await task
 
 
 async def _ask(connection: client.ApiClient, *questions: Question) -> Answers:

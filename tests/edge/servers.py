@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import trustme
+from kubernetes.aio import client
 
 from webhook.http.listener import Listener
 
@@ -24,6 +25,15 @@ async def serving(app: Any, **options: Any) -> AsyncIterator[Listener]:
     finally:
         listener.stop()
         await task
+
+
+@asynccontextmanager
+async def connected_to(app: Any) -> AsyncIterator[client.ApiClient]:
+    """A client of the application, which plays an API server."""
+    async with serving(app) as listener:
+        settings = client.Configuration(host=f"http://127.0.0.1:{listener.port}")
+        async with client.ApiClient(settings) as connection:
+            yield connection
 
 
 def contexts() -> tuple[ssl.SSLContext, ssl.SSLContext]:

@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 import pytest
 from kubernetes.aio import client
 
+from tests.edge.servers import connected_to
 from webhook.cluster.changes import Changed, Changes, Kind, Listed
-from webhook.http.listener import Listener
 
 pytestmark = pytest.mark.anyio
 
@@ -70,14 +70,9 @@ def api() -> Api:
 @pytest.fixture
 async def connection(api: Api) -> AsyncIterator[client.ApiClient]:
     """A connection to it."""
-    listener = Listener(api, "127.0.0.1", 0)
-    task = asyncio.create_task(listener.run_until_stopped())
-    settings = client.Configuration(host=f"http://127.0.0.1:{listener.port}")
-    async with client.ApiClient(settings) as connection:
+    async with connected_to(api) as connection:
         yield connection
-    api.over.set()
-    listener.stop()
-    await task
+        api.over.set()
 
 
 async def _seen(

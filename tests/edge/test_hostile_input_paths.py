@@ -4,7 +4,6 @@ The reads carry the server's token, so a name that leads to another path would r
 what the server may read (as in CVE-2026-22039).
 """
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable
@@ -13,9 +12,9 @@ from typing import Any
 
 import httpx
 import pytest
-from kubernetes.aio import client
 
 from tests.edge.conftest import Reports
+from tests.edge.servers import connected_to
 from tests.rules.factories import (
     PRIORITY,
     STEP_QUEUES,
@@ -31,7 +30,6 @@ from tests.rules.reviews import create
 from webhook.cluster.reader import ClusterReader
 from webhook.http.admission import Admission
 from webhook.http.app import admission_app
-from webhook.http.listener import Listener
 from webhook.rules.policy import Policy
 
 pytestmark = pytest.mark.anyio
@@ -72,10 +70,7 @@ def api() -> Api:
 @pytest.fixture
 async def webhook(api: Api) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the whole edge, which reads from that API server."""
-    listener = Listener(api, "127.0.0.1", 0)
-    task = asyncio.create_task(listener.run_until_stopped())
-    settings = client.Configuration(host=f"http://127.0.0.1:{listener.port}")
-    async with client.ApiClient(settings) as connection:
+    async with connected_to(api) as connection:
         reader = ClusterReader(connection, timeout=1, time_to_live=0)
         admission = Admission(reader, Policy(), reports := Reports())
         app = admission_app(admission.mutate, admission.validate, reports)
@@ -86,8 +81,6 @@ async def webhook(api: Api) -> AsyncIterator[httpx.AsyncClient]:
         ) as client_:
             yield client_
     assert reports.failures == []
-    listener.stop()
-    await task
 
 
 def _owned(name: str) -> Any:

@@ -15,10 +15,10 @@ JOBSET = OwnerReference("jobset.x-k8s.io/v1alpha2", "JobSet", "tune", "js", cont
 
 def job(*, marked: bool = False, uid: str = "job") -> Item:
     """A step's Job."""
-    metadata = ItemMetadata(
-        uid=uid, annotations=MARK if marked else None, owner_references=[JOBSET]
+    annotations = MARK if marked else None
+    return Item(
+        ItemMetadata(namespace="team", uid=uid, annotations=annotations, owner_references=[JOBSET])
     )
-    return Item(metadata)
 
 
 def jobset(*, suspended: bool = False) -> Item:
@@ -26,13 +26,13 @@ def jobset(*, suspended: bool = False) -> Item:
     return Item(ItemMetadata(uid="js"), ItemSpec(suspend=suspended))
 
 
-def workload(*, marked: bool = False, uid: str = "job") -> Item:
+def workload(*, marked: bool = False, uid: str = "job", namespace: str = "team") -> Item:
     """The Job's Workload."""
     annotations = MARK if marked else None
     return Item(
         ItemMetadata(
             name="wl",
-            namespace="team",
+            namespace=namespace,
             uid="w",
             labels={names.JOB_UID: uid},
             annotations=annotations,
@@ -109,6 +109,13 @@ def test_a_late_workload_is_asked_for() -> None:
     """A Workload that Kueue makes after the pause is looked at when it appears."""
     pauses = known(job(), jobset(suspended=True), None)
     assert pauses.see_workloads(Changed(workload())) == {"job"}
+    assert pauses.due("job") == (Action.DEACTIVATE, Workload("team", "wl", marked=False))
+
+
+def test_a_workload_of_another_namespace_hides_nothing() -> None:
+    """Who may make Workloads elsewhere can't put one in the place of a Job's own."""
+    pauses = known(job(marked=True), jobset(suspended=True), workload())
+    pauses.see_workloads(Changed(workload(marked=True, namespace="other")))
     assert pauses.due("job") == (Action.DEACTIVATE, Workload("team", "wl", marked=False))
 
 

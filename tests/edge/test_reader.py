@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
@@ -12,10 +12,10 @@ from kubernetes.aio import client
 
 from tests.edge.conftest import Reports
 from tests.edge.reviews import jobset, review
+from tests.edge.servers import connected_to
 from webhook.cluster.reader import ClusterReader
 from webhook.http.admission import Admission
 from webhook.http.app import admission_app
-from webhook.http.listener import Listener
 from webhook.rules.facts import Absent, Found, Key, Unreadable, trainer_key
 from webhook.rules.policy import Policy
 
@@ -35,12 +35,14 @@ class Api:
 
     status: int = 200
     delay: float = 0
+    padding: int = 0
     calls: list[str] = field(default_factory=list)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.calls.append(scope["path"])
         await asyncio.sleep(self.delay)
-        body = json.dumps({"metadata": {"name": scope["path"].rpartition("/")[2]}}).encode()
+        content = {"metadata": {"name": scope["path"].rpartition("/")[2]}}
+        body = json.dumps(content).encode() + b" " * self.padding
         headers = [(b"content-type", b"application/json")]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
@@ -55,13 +57,8 @@ def api() -> Api:
 @pytest.fixture
 async def reader(api: Api) -> AsyncIterator[ClusterReader]:
     """A reader of that API server with a time-out of 0.3 s."""
-    listener = Listener(api, "127.0.0.1", 0)
-    task = asyncio.create_task(listener.run_until_stopped())
-    settings = client.Configuration(host=f"http://127.0.0.1:{listener.port}")
-    async with client.ApiClient(settings) as connection:
+    async with connected_to(api) as connection:
         yield ClusterReader(connection, timeout=0.3, time_to_live=60)
-    listener.stop()
-    await task
 
 
 @pytest.mark.parametrize("key", PATHS, ids=lambda key: key.plural)
@@ -108,6 +105,15 @@ async def test_runtimes_are_remembered_and_trainjobs_are_not(
     for key in (RUNTIME, RUNTIME, TRAINJOB, TRAINJOB):
         await reader.read(key)
     assert api.calls == [PATHS[RUNTIME], PATHS[TRAINJOB], PATHS[TRAINJOB]]
+
+
+async def test_what_is_remembered_has_a_size(reader: ClusterReader, api: Api) -> None:
+    """Three objects of 3 MiB are more than is kept: the first is read anew."""
+    api.padding = 3 * 1024 * 1024
+    keys = [replace(RUNTIME, name=name) for name in ("a", "b", "c", "a", "c")]
+    for key in keys:
+        await reader.read(key)
+    assert [call.rpartition("/")[2] for call in api.calls] == ["a", "b", "c", "a"]
 
 
 async def test_failures_are_not_remembered(reader: ClusterReader, api: Api) -> None:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+import yaml
 from kubernetes.aio import client, config
 from kubernetes.aio.config import ConfigException
 
@@ -30,7 +31,8 @@ async def connected(kubeconfig: Path | None) -> AsyncGenerator[client.ApiClient,
         else:
             path = str(kubeconfig) if kubeconfig else None
             await config.load_kube_config(path, client_configuration=settings)
-    except (ConfigException, OSError) as error:
+    except (ConfigException, OSError, yaml.YAMLError, TypeError) as error:
+        # The loader meets a file that is no mapping with a TypeError.
         raise NoCluster(
             f"No API server is known ({error}). Give --kubeconfig, set KUBECONFIG, or run in a Pod."
         ) from error

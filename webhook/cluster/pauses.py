@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from webhook.cluster.changes import Change, Item, Listed
 from webhook.rules import names
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -27,8 +28,9 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A step's Job: whether it carries the mark, and the uid of its JobSet."""
+    """A step's Job: where it is, whether it carries the mark, and the uid of its JobSet."""
 
+    namespace: str
     marked: bool
     jobset: str
 
@@ -44,11 +46,15 @@ class Workload:
 
 @dataclass(slots=True)
 class Pauses:
-    """Everything that is known, by uid. Each `see` tells the uids of Jobs to look at again."""
+    """Everything that is known, by uid. Each `see` tells the uids of Jobs to look at again.
+
+    A Workload names its Job's uid in a label, which anybody may write who may make Workloads: so
+    it counts in its own namespace only.
+    """
 
     jobs: dict[str, Job] = field(default_factory=dict)
     suspended: dict[str, bool] = field(default_factory=dict)
-    workloads: dict[str, Workload] = field(default_factory=dict)
+    workloads: dict[tuple[str, str], Workload] = field(default_factory=dict)
     _of_jobset: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def see_jobs(self, change: Change) -> set[str]:
@@ -60,7 +66,9 @@ class Pauses:
         for uid, item, deleted in _each(change):
             owner = item.metadata.controller
             job = Job(
-                item.metadata.annotation(names.PAUSED) is not None, owner.uid if owner else ""
+                item.metadata.namespace,
+                item.metadata.annotation(names.PAUSED) is not None,
+                owner.uid if owner else "",
             )
             _put(self.jobs, uid, None if deleted else job)
             relation = self._of_jobset[job.jobset]
@@ -89,13 +97,14 @@ class Pauses:
             marked = metadata.annotation(names.PAUSED) is not None
             workload = Workload(metadata.namespace, metadata.name, marked)
             uid = metadata.label(names.JOB_UID) or ""
-            _put(self.workloads, uid, None if deleted else workload)
+            _put(self.workloads, (metadata.namespace, uid), None if deleted else workload)
             seen.add(uid)
         return seen
 
     def due(self, uid: str) -> tuple[Action, Workload] | None:
         """What is to be done for one Job now."""
-        job, workload = self.jobs.get(uid), self.workloads.get(uid)
+        job = self.jobs.get(uid)
+        workload = self.workloads.get((job.namespace, uid)) if job else None
         if job is None or workload is None:
             return None
         suspended = self.suspended.get(job.jobset)
@@ -131,7 +140,7 @@ def _each(change: Change) -> Iterator[tuple[str, Item, bool]]:
         yield item.metadata.uid, item, deleted
 
 
-def _put(known: dict[str, T], key: str, value: T | None) -> None:
+def _put(known: dict[K, T], key: K, value: T | None) -> None:
     if value is None:
         known.pop(key, None)
     else:

@@ -17,6 +17,8 @@ LIVE: Final = frozenset({"trainjobs"})
 OK: Final = 200
 NOT_FOUND: Final = 404
 CACHE_SIZE: Final = 1024
+CACHE_BYTES: Final = 8 * 1024 * 1024
+"""Of JSON as it came; decoded it is several times as much."""
 
 
 class ClusterReader:
@@ -31,6 +33,7 @@ class ClusterReader:
         self._timeout = timeout
         self._time_to_live = time_to_live
         self._cache: dict[Key, tuple[float, Found]] = {}
+        self._bytes = 0
 
     async def read(self, key: Key) -> Answer:
         """The answer for one key, within the time-out."""
@@ -38,10 +41,7 @@ class ClusterReader:
             return Absent()  # Nor may it lead to another path.
         if (cached := self._cached(key)) is not None:
             return cached
-        answer = await self._fetch(key)
-        if isinstance(answer, Found) and key.plural not in LIVE:
-            self._remember(key, answer)
-        return answer
+        return await self._fetch(key)
 
     async def _fetch(self, key: Key) -> Answer:
         try:
@@ -57,9 +57,12 @@ class ClusterReader:
         if response.status != OK:
             return Unreadable(f"the API server answered {response.status} {response.reason}")
         try:
-            return Found(msgspec.json.decode(content))
+            found = Found(msgspec.json.decode(content))
         except msgspec.DecodeError as error:
             return Unreadable(f"the API server's answer is no JSON: {error}")
+        if key.plural not in LIVE:
+            self._remember(key, found, len(content))
+        return found
 
     async def _get(self, key: Key) -> Any:
         call = await self._api.param_serialize(
@@ -74,9 +77,11 @@ class ClusterReader:
         expires, found = self._cache.get(key, (0.0, None))
         return found if monotonic() < expires else None
 
-    def _remember(self, key: Key, found: Found) -> None:
-        if len(self._cache) >= CACHE_SIZE:
+    def _remember(self, key: Key, found: Found, size: int) -> None:
+        self._bytes += size
+        if len(self._cache) >= CACHE_SIZE or self._bytes > CACHE_BYTES:
             self._cache.clear()
+            self._bytes = size
         self._cache[key] = (monotonic() + self._time_to_live, found)
 
 
