@@ -53,7 +53,7 @@ def test_after_a_drain_nothing_is_left_to_hold(
     _suspend(paused, True)
     eventually(lambda: not paused.running_pod(LAST) and paused.reserved() == 0, "it is paused")
     reinstallation.serve(cluster, MODE__DEFAULT="whole")
-    _submit(running, name="next", mode="step")
+    _submit(running, name="next")
     assert _is_whole(running, "next")
     assert is_suspended(queued.one("jobs", LAST))
     _suspend(paused, False)
@@ -96,12 +96,9 @@ def test_without_a_drain_kueue_starts_what_waits(
     paused.await_condition("jobsets", "work", "Completed")
 
 
-def _submit(team: Team, *, name: str = "work", mode: str | None = None) -> None:
+def _submit(team: Team, *, name: str = "work") -> None:
     steps = step("first", run_for="1s"), step("node", "first", gpus=8, run_for="3s")
-    made = jobset(name, team.namespace, team.label, *steps)
-    if mode:
-        made["metadata"]["annotations"] = {MODE: mode}
-    team.submit(made)
+    team.submit(jobset(name, team.namespace, team.label, *steps))
 
 
 def _suspend(team: Team, value: bool) -> None:  # noqa: FBT001
