@@ -2,12 +2,21 @@
 
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import click
 import uvloop
 
 from webhook import __version__
+
+FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUTPUT: Final = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(("table", "json", "yaml")),
+    default="table",
+    show_default=True,
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -19,12 +28,12 @@ def main() -> None:
 @click.option(
     "--config",
     "path",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="Configuration file (config.kueue-steps.io/v1alpha1).",
 )
 @click.option(
     "--kubeconfig",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="How to reach the API server; in a Pod its ServiceAccount is used.",
 )
 def serve(path: Path | None, kubeconfig: Path | None) -> None:
@@ -49,17 +58,11 @@ def serve(path: Path | None, kubeconfig: Path | None) -> None:
 @click.option("-n", "--namespace", default="", help="Queues and steps of this namespace alone.")
 @click.option(
     "--config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="Configuration file of the server; else the installed one is read from the cluster.",
 )
-@click.option("--kubeconfig", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("table", "json", "yaml")),
-    default="table",
-    show_default=True,
-)
+@click.option("--kubeconfig", type=FILE)
+@OUTPUT
 def doctor(namespace: str, config: Path | None, kubeconfig: Path | None, output: str) -> None:
     """Examine the installation, and say what to do; exit code 1 if anything is wrong."""
     from webhook.cluster.connection import NoCluster  # noqa: PLC0415
@@ -95,22 +98,16 @@ def doctor(namespace: str, config: Path | None, kubeconfig: Path | None, output:
 )
 @click.option(
     "--config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="Configuration file of the server; else its defaults.",
 )
 @click.option("--cluster", is_flag=True, help="Look up in the cluster what the files lack.")
 @click.option(
     "--kubeconfig",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     help="How to reach the API server, with --cluster.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(("table", "json", "yaml")),
-    default="table",
-    show_default=True,
-)
+@OUTPUT
 def preview(
     files: tuple[str, ...],
     namespace: str,

@@ -8,13 +8,15 @@ not take it away, and nothing else becomes ours.
 import asyncio
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 from aiohttp import ClientError
 from kubernetes.aio import client
 from kubernetes.aio.client.exceptions import ApiException
+
+from webhook.cluster.calls import JSON, call, message
 
 FIELD_MANAGER: Final = "kueue-steps-certificates"
 GROUP: Final = "admissionregistration.k8s.io/v1"
@@ -23,6 +25,7 @@ KINDS: Final = {
     "validatingwebhookconfigurations": "ValidatingWebhookConfiguration",
 }
 
+APPLY: Final = "application/apply-patch+yaml"
 ANSWER_SECONDS: Final = 10.0
 WATCH_SECONDS: Final = 300
 LONGEST_PAUSE: Final = 10.0
@@ -78,10 +81,12 @@ class Registration:
 
 @dataclass(frozen=True)
 class Stored:
-    """The Secret."""
+    """The Secret; `kept` of its metadata, and its type, stay as they are."""
 
     version: str
     data: Mapping[str, bytes]
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    type: str = "kubernetes.io/tls"
 
 
 class CertificateObjects:
@@ -105,7 +110,9 @@ class CertificateObjects:
         if item is None:
             return None
         data = {key: base64.b64decode(value) for key, value in (item.get("data") or {}).items()}
-        return Stored(item["metadata"]["resourceVersion"], data)
+        metadata = item["metadata"]
+        kept = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
+        return Stored(metadata["resourceVersion"], data, kept, item.get("type", "Opaque"))
 
     async def write(self, data: Mapping[str, bytes], over: Stored | None) -> None:
         """Makes the Secret, or replaces what was read. Raises Conflict.
@@ -123,15 +130,9 @@ class CertificateObjects:
         if over is None:
             await self._written("POST", place.secrets, body | {"type": "kubernetes.io/tls"})
             return
+        metadata |= {**over.kept, "resourceVersion": over.version}
         path = f"{place.secrets}/{place.secret}"
-        stored = await self._call("GET", path) or {}
-        metadata |= {
-            key: stored.get("metadata", {})[key]
-            for key in ("labels", "annotations")
-            if key in stored.get("metadata", {})
-        }
-        metadata["resourceVersion"] = over.version
-        await self._written("PUT", path, body | {"type": stored.get("type", "Opaque")})
+        await self._written("PUT", path, body | {"type": over.type})
 
     async def publish(self, registration: Registration, bundle: bytes) -> None:
         """Lets each entry of a registration carry this bundle. Raises Conflict."""
@@ -217,7 +218,8 @@ class CertificateObjects:
             if response.status == CONFLICT:
                 raise Conflict(path)
             if response.status >= BAD:
-                raise Unreachable(f"{method} {path}: {response.status} {_message(content)}")
+                words = message(content) or content[:200].decode(errors="replace")
+                raise Unreachable(f"{method} {path}: {response.status} {words}")
             return msgspec.json.decode(content)
         except (ApiException, ClientError, OSError, TimeoutError, msgspec.MsgspecError) as error:
             words = str(error) or type(error).__name__
@@ -231,16 +233,16 @@ class CertificateObjects:
         body: dict[str, Any] | None = None,
         patience: float = ANSWER_SECONDS,
     ) -> Any:
-        apply = "application/apply-patch+yaml" if method == "PATCH" else "application/json"
-        call = await self._api.param_serialize(
+        content_type = APPLY if method == "PATCH" else JSON
+        return await call(
+            self._api,
             method,
             path,
-            query_params=list(query.items()),
-            header_params={"Accept": "application/json", "Content-Type": apply},
+            query=query,
             body=body,
-            auth_settings=["BearerToken"],
+            content_type=content_type,
+            patience=patience,
         )
-        return await self._api.call_api(*call, _request_timeout=patience)
 
 
 def _registration(plural: str, item: Any) -> Registration:
@@ -250,10 +252,3 @@ def _registration(plural: str, item: Any) -> Registration:
     }
     metadata = item["metadata"]
     return Registration(plural, metadata["name"], metadata["resourceVersion"], bundles)
-
-
-def _message(content: bytes) -> str:
-    try:
-        return str(msgspec.json.decode(content).get("message"))
-    except (msgspec.MsgspecError, AttributeError):
-        return content[:200].decode(errors="replace")

@@ -2,12 +2,13 @@
 
 import asyncio
 from time import monotonic
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from aiohttp import ClientError
 from kubernetes.aio import client
 
+from webhook.cluster.calls import call
 from webhook.rules.facts import Absent, Answer, Found, Key, Unreadable
 from webhook.rules.labels import is_object_name
 
@@ -46,7 +47,7 @@ class ClusterReader:
     async def _fetch(self, key: Key) -> Answer:
         try:
             async with asyncio.timeout(self._timeout):
-                response = await self._get(key)
+                response = await call(self._api, "GET", _path(key))
                 content = await response.read()
         except TimeoutError:
             return Unreadable(f"the API server did not answer within {self._timeout:g} s")
@@ -63,15 +64,6 @@ class ClusterReader:
         if key.plural not in LIVE:
             self._remember(key, found, len(content))
         return found
-
-    async def _get(self, key: Key) -> Any:
-        call = await self._api.param_serialize(
-            "GET",
-            _path(key),
-            header_params={"Accept": "application/json"},
-            auth_settings=["BearerToken"],
-        )
-        return await self._api.call_api(*call)
 
     def _cached(self, key: Key) -> Found | None:
         expires, found = self._cache.get(key, (0.0, None))

@@ -13,6 +13,7 @@ import msgspec
 from aiohttp import ClientError
 from kubernetes.aio import client
 
+from webhook.cluster.calls import call, message
 from webhook.cluster.connection import NoCluster
 from webhook.rules.facts import Absent, Answer, Found, Unreadable
 
@@ -113,15 +114,13 @@ async def _call(
     query = {**query, **({"labelSelector": question.selector} if question.selector else {})}
     try:
         async with asyncio.timeout(seconds):
-            call = await api.param_serialize(
+            response = await call(
+                api,
                 "POST" if question.body else "GET",
                 question.path,
-                query_params=list(query.items()),
-                header_params={"Accept": "application/json", "Content-Type": "application/json"},
+                query=query,
                 body=msgspec.json.decode(question.body) if question.body else None,
-                auth_settings=["BearerToken"],
             )
-            response = await api.call_api(*call)
             return response.status, await response.read()
     except TimeoutError as error:
         raise _Unanswered(f"there was no answer within {seconds:g} s") from error
@@ -133,17 +132,8 @@ def _judged(status: int, content: bytes) -> Answer:
     if status == NOT_FOUND:
         return Absent()
     if status not in GOOD:
-        return Unreadable(_message(content) or f"the API server answered {status}")
+        return Unreadable(message(content) or f"the API server answered {status}")
     try:
         return Found(msgspec.json.decode(content))
     except msgspec.DecodeError:
         return Unreadable("the API server's answer is no JSON")
-
-
-def _message(content: bytes) -> str:
-    """What the API server's Status object says."""
-    try:
-        status = msgspec.json.decode(content, type=dict[str, Any])
-    except msgspec.MsgspecError:
-        return ""
-    return str(status.get("message", ""))

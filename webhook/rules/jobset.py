@@ -56,10 +56,10 @@ def validate(request: Request, _policy: Policy) -> Verdict:
     """Denied where other webhooks have undone what `mutate` did."""
     reason = _why_not_ours(request)
     verdict = parents.validated(request, reason)
-    jobset = request.new(JobSet)
-    is_created = request.operation is Operation.CREATE and scope.is_stepped(jobset.metadata)
-    if is_created and reason is None:
-        queues.check_queued(jobset.steps)
+    if reason is None and request.operation is Operation.CREATE:
+        jobset = request.new(JobSet)
+        if scope.is_stepped(jobset.metadata):
+            queues.check_queued(jobset.steps)
     return verdict
 
 

@@ -74,17 +74,15 @@ def choose(parent: Parent, policy: Policy) -> Choice:
         return Choice(True, Reason.STEPPED_ON_REQUEST, warnings)
     if _is_on_record(parent.metadata, policy):
         return Choice(True, Reason.STEPPED, warnings)
-    if mode is Mode.WHOLE:
-        reason: Reason | None = Reason.WHOLE_ON_REQUEST
-    else:
-        reason = why_whole(parent)
+    shape = why_whole(parent)
+    reason = Reason.WHOLE_ON_REQUEST if mode is Mode.WHOLE else shape
     if reason is None:
         return Choice(True, Reason.STEPPED, warnings)
     if not parent.kueue.admits(parent.framework):
         only = (
             f"Kueue's {parent.framework} integration is off: admitted step by step instead of whole"
         )
-        return Choice(True, Reason.STEPPED_ONLY_CHOICE, (*warnings, only, *_gang_stepped(parent)))
+        return Choice(True, Reason.STEPPED_ONLY_CHOICE, (*warnings, only, *_gang_stepped(shape)))
     return Choice(False, reason, (*warnings, *_gang_warning(reason, policy)))
 
 
@@ -163,8 +161,7 @@ def _gang_warning(reason: Reason, policy: Policy) -> tuple[str, ...]:
     return (f"admitted whole, since {why}{change if policy.allow_mode_override else ''}",)
 
 
-def _gang_stepped(parent: Parent) -> tuple[str, ...]:
-    reason = why_whole(parent)
+def _gang_stepped(reason: Reason | None) -> tuple[str, ...]:
     if reason not in GANGS:
         return ()
     return (f"{GANG_WARNINGS[reason]}: admitted apart, they can wait for each other for ever",)
