@@ -297,18 +297,34 @@ def load(path: Path | None) -> Configuration:
 
     Raises BadConfiguration, naming every key that is unknown or has a value that can't be used.
     """
+    if path is None:
+        return _validated({}, "the environment")
     try:
-        content = yaml.safe_load(path.read_bytes()) if path else {}
-    except (OSError, yaml.YAMLError) as error:
+        return parsed(path.read_bytes(), str(path))
+    except OSError as error:
         raise BadConfiguration(f"{path} can't be read as YAML: {error}") from error
+
+
+def parsed(text: str | bytes, source: str) -> Configuration:
+    """The configuration from a file's text and the environment; `source` is its name in messages.
+
+    Raises BadConfiguration.
+    """
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadConfiguration(f"{source} can't be read as YAML: {error}") from error
     if not isinstance(content, dict):
-        raise BadConfiguration(f"{path} must hold one {KIND} object of {API_VERSION}.")
-    if path and (content.get("apiVersion"), content.get("kind")) != (API_VERSION, KIND):
-        raise BadConfiguration(f"{path} must say apiVersion: {API_VERSION} and kind: {KIND}.")
+        raise BadConfiguration(f"{source} must hold one {KIND} object of {API_VERSION}.")
+    if (content.get("apiVersion"), content.get("kind")) != (API_VERSION, KIND):
+        raise BadConfiguration(f"{source} must say apiVersion: {API_VERSION} and kind: {KIND}.")
+    return _validated(content, source)
+
+
+def _validated(content: dict[str, Any], source: str) -> Configuration:
     try:
         return Configuration(**content)
     except ValidationError as error:
-        source = path or "the environment"
         lines = [f"{_key(problem)}: {_plain(problem)}" for problem in error.errors()]
         raise BadConfiguration("\n  ".join([f"Bad configuration ({source}):", *lines])) from error
 

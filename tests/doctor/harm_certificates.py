@@ -97,6 +97,10 @@ CERTIFICATES: dict[str, tuple[Break, list[Expected]]] = {
             (Check.CERTIFICATE, ERROR, "not for kueue-steps.kueue-steps-system.svc"),
         ],
     ),
+    "a certificate for every Service of the namespace, which the server takes": (
+        lambda p: p.serve(clinic.leaf(name="*.kueue-steps-system.svc")),
+        [],
+    ),
     "C22: a key of another certificate": (
         lambda p: p.serve(clinic.renamed(clinic.leaf(), clinic.leaf())),
         [(Check.CERTIFICATE, ERROR, "tls.key does not belong")],

@@ -90,6 +90,8 @@ PROBLEMS = {
     "an unknown key": (yaml.safe_dump({**HEAD, "log": {"levl": 1}}), "log.levl: unknown key"),
     "no YAML": ("a: [", "can't be read as YAML"),
     "nothing": ("", "must hold one Configuration object"),
+    "a text in the place of a section": (yaml.safe_dump({**HEAD, "log": "loud"}), "log: "),
+    "null in the place of a section": (yaml.safe_dump({**HEAD, "log": None}), "log: "),
 }
 
 
@@ -100,6 +102,12 @@ def test_a_bad_config_map_is_named_and_the_defaults_are_used(text: str, words: s
     assert configuration.policy == Policy()
     assert words in source.problem
     assert "/tmp" not in source.problem  # noqa: S108 - it is looked for, not used
+
+
+def test_a_variable_that_is_no_yaml_is_named() -> None:
+    """It is a text then, which its key does not take."""
+    _, source = installed(_answers(yaml.safe_dump(HEAD), KUEUE_STEPS_LOG__LEVEL="[a"))
+    assert "log.level" in source.problem
 
 
 def test_a_config_map_that_is_not_there_or_not_readable_is_told_apart() -> None:

@@ -4,8 +4,7 @@ The installed one is the ConfigMap's file with the variables of the Deployment's
 which win over the file as they do in the Pod. Both are where the registration leads.
 """
 
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -21,14 +20,13 @@ from webhook.doctor.place import SHIPPED, Place
 from webhook.rules.facts import Absent, Answer, Found, Unreadable
 
 FILE: Final = "configuration.yaml"
-PREFIX: Final = "KUEUE_STEPS_"
 
 Read = tuple[settings.Configuration, Source]
 
 
 def given(path: Path) -> Read:
     """What the file says, else the defaults and what is wrong with the file."""
-    return _loaded(path, str(path))
+    return _loaded(lambda: settings.load(path), str(path))
 
 
 def needs(answers: Answers) -> Iterator[Question]:
@@ -48,7 +46,7 @@ def installed(answers: Answers) -> Read:
         case Found(content):
             text = (content.get("data") or {}).get(FILE) or ""
             environment = _environment(answers.get(questions.deployment(home)))
-            return _loaded_text(_overlaid(text, environment), name)
+            return _loaded(lambda: settings.parsed(_overlaid(text, environment), name), name)
         case Unreadable(why):
             return settings.load(None), Source(name, unread=why)
         case Absent():
@@ -66,18 +64,11 @@ def _home(answers: Answers) -> Place:
     return replace(SHIPPED, namespace=spaces.pop()) if len(spaces) == 1 else SHIPPED
 
 
-def _loaded_text(text: str, name: str) -> Read:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / FILE
-        path.write_text(text)
-        return _loaded(path, name)
-
-
-def _loaded(path: Path, name: str) -> Read:
+def _loaded(load: Callable[[], settings.Configuration], name: str) -> Read:
     try:
-        return settings.load(path), Source(name)
+        return load(), Source(name)
     except settings.BadConfiguration as error:
-        problem = " ".join(str(error).replace(str(path), name).split()).rstrip(".")
+        problem = " ".join(str(error).split()).rstrip(".")
         return settings.load(None), Source(name, problem)
 
 
@@ -90,9 +81,9 @@ def _environment(deployment: Answer | None) -> dict[str, str]:
             return {}
     variables = [one for container in containers for one in container.get("env") or ()]
     return {
-        one["name"].removeprefix(PREFIX): one["value"]
+        one["name"].removeprefix(settings.PREFIX): one["value"]
         for one in variables
-        if one["name"].startswith(PREFIX) and "value" in one
+        if one["name"].startswith(settings.PREFIX) and "value" in one
     }
 
 
@@ -105,12 +96,24 @@ def _overlaid(text: str, environment: Mapping[str, str]) -> str:
     if not isinstance(content, dict) or not environment:
         return text
     for name, value in environment.items():
-        _put(content, [to_camel(part.lower()) for part in name.split("__")], yaml.safe_load(value))
+        _put(content, [to_camel(part.lower()) for part in name.split("__")], _value(value))
     return yaml.safe_dump(content)
 
 
 def _put(content: dict[str, Any], path: list[str], value: Any) -> None:
+    """Into the sections that there are; what stands in a section's place is not hidden."""
     *sections, key = path
     for section in sections:
-        content = content.setdefault(section, {})
+        below = content.setdefault(section, {})
+        if not isinstance(below, dict):
+            return
+        content = below
     content[key] = value
+
+
+def _value(text: str) -> Any:
+    """A variable's value as YAML, or as text where it is none."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text

@@ -7,9 +7,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from cryptography.hazmat.primitives.serialization import load_pem_private_key as load_key
 from cryptography.x509 import verification
 
 from webhook.doctor import questions
@@ -17,6 +14,9 @@ from webhook.doctor.case import CantTell, Case
 from webhook.doctor.findings import Note, error, info, warning
 from webhook.doctor.place import Place
 from webhook.doctor.registrations import registrations
+from webhook.pki import trust
+from webhook.pki.mint import Pair
+from webhook.pki.trust import Certificates
 
 SOON: Final = timedelta(days=7)
 LOG: Final = (
@@ -24,8 +24,6 @@ LOG: Final = (
 )
 RENEW: Final = "Renew it where it comes from, such as cert-manager"
 TRUST: Final = "Let its issuer put the authority that signed the served certificate into caBundle."
-
-Certificates = Sequence[x509.Certificate]
 
 
 def bad_certificate(case: Case) -> Iterator[Note]:
@@ -40,13 +38,13 @@ def bad_certificate(case: Case) -> Iterator[Note]:
         yield error(subject, "Its tls.crt holds no certificate in PEM.", _renew(case.place))
         return
     yield from _bad_dates(subject, chain[0], case)
-    if not _has_name(chain[0], case.place.dns_name):
+    if not trust.is_for(chain[0], case.place.dns_name):
         yield error(
             subject,
             f"The certificate is not for {case.place.dns_name}, the name that API servers verify.",
             _renew(case.place),
         )
-    if not _is_pair(secret, chain[0]):
+    if trust.mismatch(Pair(_decoded_of(secret, "tls.crt"), _decoded_of(secret, "tls.key"))):
         yield error(subject, "Its tls.key does not belong to its tls.crt.", _renew(case.place))
 
 
@@ -65,7 +63,7 @@ def _bad_bundle(subject: str, name: str, bundle: str, case: Case) -> Iterator[No
     if not bundle:
         yield error(subject, f"{name} has no caBundle, so no call reaches us.", remedy)
         return
-    authorities = _certificates(_decoded(bundle))
+    authorities = trust.certificates(_decoded(bundle))
     if not authorities:
         yield error(subject, f"The caBundle of {name} holds no certificate in PEM.", remedy)
         return
@@ -126,7 +124,11 @@ def _mounts(deployment: Mapping[str, Any], case: Case) -> bool:
 
 
 def _chain(secret: Mapping[str, Any]) -> Certificates:
-    return _certificates(_decoded((secret.get("data") or {}).get("tls.crt") or ""))
+    return trust.certificates(_decoded_of(secret, "tls.crt"))
+
+
+def _decoded_of(secret: Mapping[str, Any], key: str) -> bytes:
+    return _decoded((secret.get("data") or {}).get(key) or "")
 
 
 def _decoded(text: str) -> bytes:
@@ -136,35 +138,7 @@ def _decoded(text: str) -> bytes:
         return b""
 
 
-def _certificates(pem: bytes) -> Certificates:
-    try:
-        return x509.load_pem_x509_certificates(pem)
-    except ValueError:
-        return ()
-
-
-def _has_name(leaf: x509.Certificate, name: str) -> bool:
-    try:
-        names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return False
-    return name in names.get_values_for_type(x509.DNSName)
-
-
-def _is_pair(secret: Mapping[str, Any], leaf: x509.Certificate) -> bool:
-    try:
-        key = load_key(_decoded((secret.get("data") or {}).get("tls.key") or ""), password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        return False
-    return _public(key.public_key()) == _public(leaf.public_key())
-
-
-def _public(key: Any) -> bytes:
-    encoded: bytes = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    return encoded
-
-
-def _verifies(authorities: Certificates, chain: Certificates, case: Case) -> bool:
+def _verifies(authorities: Sequence[x509.Certificate], chain: Certificates, case: Case) -> bool:
     """As Go does it: extensions that only the web's rules ask for may lack."""
     policy, agnostic = verification.ExtensionPolicy, verification.Criticality.AGNOSTIC
     verifier = (

@@ -84,11 +84,16 @@ def problem(
     if words := mismatch(pair) or out_of_time(pair, now):
         return words
     chain = certificates(pair.certificate)
-    if not _names(chain[0]) & {dns_name, f"*.{dns_name.partition('.')[2]}"}:
+    if not is_for(chain[0], dns_name):
         return f"the certificate is not for {dns_name}"
     if authorities is not None and not _is_vouched_for(authorities, pair, dns_name, now):
         return "the authority in ca.crt did not sign the certificate"
     return None
+
+
+def is_for(leaf: x509.Certificate, dns_name: str) -> bool:
+    """Has it this name, or a wildcard for it?"""
+    return bool(_names(leaf) & {dns_name, f"*.{dns_name.partition('.')[2]}"})
 
 
 def out_of_time(pair: Pair, now: datetime) -> str | None:
