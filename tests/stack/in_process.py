@@ -15,7 +15,7 @@ import yaml
 from localcluster import webhook
 from localcluster.cluster import Cluster
 from localcluster.errors import KubectlError
-from tests.stack.objects import STEP_QUEUE, Object, job, jobset, named, step
+from tests.stack.objects import STEP_QUEUE, Object, controlled_by, job, jobset, named, step
 from tests.stack.team import Team, eventually
 
 LABEL: Final = "localcluster.kueue-steps.io/held"
@@ -76,15 +76,8 @@ def _leave_out(cluster: Cluster) -> None:
 def _is_held(cluster: Cluster) -> bool:
     """Is a new Job of a JobSet suspended without a call of ours?"""
     owner = cluster.get("jobset", "probe", namespace=PROBES)
-    reference = {
-        "apiVersion": owner["apiVersion"],
-        "kind": owner["kind"],
-        "name": "probe",
-        "uid": owner["metadata"]["uid"],
-        "controller": True,
-    }
     name = f"probe-{secrets.token_hex(3)}"
-    probe = job(name, PROBES, {STEP_QUEUE: "probe"}, ownerReferences=[reference])
+    probe = job(name, PROBES, {STEP_QUEUE: "probe"}, ownerReferences=[controlled_by(owner)])
     command = ("create", "--dry-run=server", "-o", "json", "-f", "-")
     try:
         answer = cluster.kubectl(*command, stdin=json.dumps(probe))

@@ -114,6 +114,17 @@ def jobset(
     }
 
 
+def controlled_by(owner: Object) -> Object:
+    """A reference to the object that controls another."""
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": owner["metadata"]["name"],
+        "uid": owner["metadata"]["uid"],
+        "controller": True,
+    }
+
+
 def job(name: str, namespace: str, labels: dict[str, str], **metadata: Any) -> Object:
     """A Job of one pod."""
     template = pods()

@@ -91,6 +91,12 @@ class Team:
         for item in objects:
             self.cluster.kubectl("create", "-f", "-", stdin=json.dumps(item), user="alice")
 
+    def suspend(self, kind: str, name: str, value: bool) -> None:  # noqa: FBT001
+        """Pause or resume a parent, as alice."""
+        patch = json.dumps({"spec": {"suspend": value}})
+        where = ("-n", self.namespace, "--type=merge", "-p", patch)
+        self.cluster.kubectl("patch", kind, name, *where, user="alice")
+
     def all(self, kind: str) -> list[Object]:
         """Every object of a kind in the namespace."""
         items: list[Object] = self.cluster.get(kind, namespace=self.namespace)["items"]

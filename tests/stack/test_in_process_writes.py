@@ -10,7 +10,7 @@ import pytest
 from localcluster.cluster import Cluster
 from localcluster.errors import KubectlError
 from tests.stack import in_process
-from tests.stack.objects import PAUSED, STEP_QUEUE, Object, job, jobset, pods, step
+from tests.stack.objects import PAUSED, STEP_QUEUE, Object, controlled_by, job, jobset, pods, step
 from tests.stack.team import Team
 from tests.stack.writes_of_jobs import CREATES, EDITS, LISTS, USERS, edited
 
@@ -68,13 +68,7 @@ def _owner(team: Team) -> Object:
 
 
 def _step_of(team: Team, name: str) -> Object:
-    reference = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "name": OWNER,
-        "uid": team.one("jobsets", OWNER)["metadata"]["uid"],
-        "controller": True,
-    }
+    reference = controlled_by(team.one("jobsets", OWNER))
     labels = team.label | {STEP_QUEUE: "gpu"}
     made = job(name, team.namespace, labels, ownerReferences=[reference])
     made["spec"]["template"] = pods(gpus=8)

@@ -186,9 +186,9 @@ def test_two_companions_settle_a_pause_and_a_resume(team: Team) -> None:
     _submitted(team, train="4s")
     with _second_replica(team):
         team.await_running(LAST)
-        _suspend(team, True)
+        team.suspend("trainjob", "work", True)
         eventually(lambda: _is_given_back(team), "pods gone, quota back")
-        _suspend(team, False)
+        team.suspend("trainjob", "work", False)
         team.await_condition("trainjobs", "work", "Complete")
     writes = _companions(team)
     assert len([item for item in writes if item.code < REFUSED]) >= 2
@@ -203,7 +203,7 @@ def test_a_pause_after_an_api_server_restart_gives_the_quota_back(team: Team) ->
         pass
     eventually(lambda: _is_suspended(team), "the pause is taken")
     eventually(lambda: _is_given_back(team), "pods gone, quota back")
-    _suspend(team, False)
+    team.suspend("trainjob", "work", False)
     team.await_running(LAST)
     assert list(started_before_admission(team)) == []
     team.cluster.kubectl("delete", "trainjob", "work", "-n", team.namespace, user="alice")
@@ -215,10 +215,10 @@ def test_a_pause_that_we_do_not_hear_of_is_refused(team: Team) -> None:
     team.await_running(LAST)
     with _down(team, "webhook"):
         with pytest.raises(KubectlError, match=r"trainjobs\.kueue-steps\.io"):
-            _suspend(team, True)
+            team.suspend("trainjob", "work", True)
         assert team.running_pod(LAST)
         assert _is_last_step_admitted(team)
-    _suspend(team, True)
+    team.suspend("trainjob", "work", True)
     eventually(lambda: _is_given_back(team), "pods gone, quota back")
 
 
@@ -226,7 +226,7 @@ def test_a_pause_is_completed_if_we_die_right_after_it(team: Team) -> None:
     """Killed when the pause was taken and nothing followed from it yet, we finish it when back."""
     _submitted(team, train="30s")
     team.await_running(LAST)
-    _suspend(team, True)
+    team.suspend("trainjob", "work", True)
     with _down(team, "webhook"):
         assert _is_last_step_admitted(team) or not team.running_pod(LAST)
     eventually(lambda: _is_given_back(team), "pods gone, quota back")
@@ -237,7 +237,7 @@ def test_a_pause_is_completed_if_we_die_as_the_job_is_stopped(team: Team) -> Non
     _submitted(team, train="30s")
     team.await_running(LAST)
     with _companion_without_rights(team.cluster):
-        _suspend(team, True)
+        team.suspend("trainjob", "work", True)
         team.await_event("jobs", _is_paused_last_step, "the training step is stopped")
         team.cluster.kill("webhook")
     eventually(lambda: not team.pods_of(LAST), "its pod is gone")
@@ -252,7 +252,7 @@ def test_without_its_companion_a_paused_step_keeps_its_quota_and_does_not_run(te
     _submitted(team, train="3s")
     team.await_running(LAST)
     with _companion_without_rights(team.cluster):
-        _suspend(team, True)
+        team.suspend("trainjob", "work", True)
         eventually(lambda: not team.pods_of(LAST), "its pod is gone")
         eventually(lambda: team.reserved() == 8, "the ClusterQueue's status shows the quota")
         before = len(team.writes("jobs", "update", "patch"))
@@ -263,7 +263,7 @@ def test_without_its_companion_a_paused_step_keeps_its_quota_and_does_not_run(te
             time.sleep(0.5)
         assert len(team.writes("jobs", "update", "patch")) - before <= 10
     eventually(lambda: _is_given_back(team), "quota back")
-    _suspend(team, False)
+    team.suspend("trainjob", "work", False)
     team.await_condition("trainjobs", "work", "Complete")
     assert list(started_before_admission(team)) == []
 
@@ -273,7 +273,7 @@ def test_a_companion_that_may_not_write_tries_once_a_second(team: Team) -> None:
     _submitted(team, train="30s")
     team.await_running(LAST)
     with _companion_without_rights(team.cluster):
-        _suspend(team, True)
+        team.suspend("trainjob", "work", True)
         eventually(lambda: not team.pods_of(LAST), "its pod is gone")
         before = len(_companions(team))
         time.sleep(5)
@@ -320,17 +320,9 @@ def _held(team: Team) -> None:
     team.workload_of(LAST)
 
 
-def _suspend(team: Team, value: bool) -> None:  # noqa: FBT001
-    patch = json.dumps({"spec": {"suspend": value}})
-    team.cluster.kubectl(
-        *("patch", "trainjob", "work", "-n", team.namespace, "--type=merge", "-p", patch),
-        user="alice",
-    )
-
-
 def _is_suspended(team: Team) -> bool:
     try:
-        _suspend(team, True)
+        team.suspend("trainjob", "work", True)
     except KubectlError:
         return False
     return True

@@ -59,12 +59,12 @@ def test_c03_a_running_parent_is_paused_and_goes_on_later(
     """C03: a pause stops the pods and gives the GPUs back; the step is queued again on resume."""
     kind = submit(team)
     eventually(lambda: _running(team), "the training pod runs")
-    suspend(team, kind, True)
+    team.suspend(kind, "work", True)
     eventually(lambda: not _pods(team) and _reserved(team) == 0, "pods gone, quota back")
     assert team.one(kind, "work")["spec"]["suspend"] is True
     assert team.one("jobs", "work-node-0")["metadata"]["annotations"][PAUSED] == "true"
     assert_quiet(team)
-    suspend(team, kind, False)
+    team.suspend(kind, "work", False)
     team.await_condition(kind, "work", DONE[kind])
     assert PAUSED not in team.one("jobs", "work-node-0")["metadata"].get("annotations", {})
     assert list(started_before_admission(team)) == []
@@ -76,12 +76,12 @@ def test_c03_the_quota_of_a_paused_parent_does_others_work(
     """C03: while a parent is paused, another one runs on its GPUs."""
     kind = submit(team)
     eventually(lambda: _running(team), "the training pod runs")
-    suspend(team, kind, True)
+    team.suspend(kind, "work", True)
     team.submit(
         jobset("other", team.namespace, team.label, step("only", gpus=8), step("b", "only"))
     )
     team.await_condition("jobset", "other", "Completed")
-    suspend(team, kind, False)
+    team.suspend(kind, "work", False)
     team.await_condition(kind, "work", DONE[kind])
 
 
@@ -92,13 +92,13 @@ def test_c03_a_queued_parent_is_paused_and_is_not_started(
     team = new_team(gpus=1)
     kind = submit(team)
     team.workload_of("work-node-0")
-    suspend(team, kind, True)
+    team.suspend(kind, "work", True)
     eventually(lambda: team.workload_of("work-node-0")["spec"]["active"] is False, "inactive")
     team.cluster.apply([cluster_queue(team.namespace, gpus=8)])
     assert_quiet(team)
     assert _reserved(team) == 0
     assert not [pod for pod in team.all("pods") if "node" in pod["metadata"]["name"]]
-    suspend(team, kind, False)
+    team.suspend(kind, "work", False)
     team.await_condition(kind, "work", DONE[kind])
 
 
@@ -108,10 +108,10 @@ def test_c03_a_pause_as_the_step_is_admitted_settles(
     """C03: a pause between admission and the first pod ends with no pod and no quota."""
     kind = submit(team)
     eventually(lambda: team.find("jobs", "work-node-0"), "the Job is there")
-    suspend(team, kind, True)
+    team.suspend(kind, "work", True)
     eventually(lambda: not _pods(team) and _reserved(team) == 0, "pods gone, quota back")
     assert_quiet(team)
-    suspend(team, kind, False)
+    team.suspend(kind, "work", False)
     team.await_condition(kind, "work", DONE[kind])
 
 
@@ -122,8 +122,8 @@ def test_c03_a_pause_and_resume_within_a_second_settles(
     kind = submit(team, train="3s")
     eventually(lambda: _running(team), "the training pod runs")
     for _ in range(3):
-        suspend(team, kind, True)
-        suspend(team, kind, False)
+        team.suspend(kind, "work", True)
+        team.suspend(kind, "work", False)
     team.await_condition(kind, "work", DONE[kind])
     assert list(started_before_admission(team)) == []
 
@@ -133,10 +133,10 @@ def test_c03_a_parent_that_is_paused_before_any_job_exists(
 ) -> None:
     """C03: paused at once, a parent makes no pod; resumed, it runs as ever."""
     kind = submit(team)
-    suspend(team, kind, True)
+    team.suspend(kind, "work", True)
     eventually(lambda: not team.all("pods") and _reserved(team, "cpu") == 0, "nothing runs")
     assert_quiet(team)
-    suspend(team, kind, False)
+    team.suspend(kind, "work", False)
     team.await_condition(kind, "work", DONE[kind])
 
 
@@ -144,7 +144,7 @@ def test_changes_that_are_made_during_a_pause_reach_the_job(team: Team) -> None:
     """Labels, node selector and tolerations that come through runtimePatches are not held back."""
     _trainjob(team)
     eventually(lambda: _running(team), "the training pod runs")
-    suspend(team, "trainjob", True)
+    team.suspend("trainjob", "work", True)
     eventually(lambda: not _pods(team), "pods gone")
     toleration = {"key": "spot", "operator": "Exists", "effect": "NoSchedule"}
     pod = {"nodeSelector": {"pool": "gpu"}, "tolerations": [toleration]}
@@ -154,7 +154,7 @@ def test_changes_that_are_made_during_a_pause_reach_the_job(team: Team) -> None:
     entry = {"manager": "example.com/test", "trainingRuntimeSpec": runtime}
     patch = json.dumps([{"op": "add", "path": "/spec/runtimePatches/-", "value": entry}])
     eventually(lambda: _is_patched(team, patch), "Trainer sees that no pod is active")
-    suspend(team, "trainjob", False)
+    team.suspend("trainjob", "work", False)
     team.await_condition("trainjob", "work", "Complete")
     stored = team.one("jobs", "work-node-0")["spec"]["template"]
     assert stored["metadata"]["labels"]["attempt"] == "two"
@@ -168,9 +168,9 @@ def test_the_shipped_torchtune_runtime_can_be_paused(team: Team) -> None:
         trainjob("work", team.namespace, team.label, runtimeRef={"name": "torchtune-llama3.2-1b"})
     )
     team.await_job("work-dataset-initializer-0")
-    suspend(team, "trainjob", True)
+    team.suspend("trainjob", "work", True)
     eventually(lambda: team.one("jobset", "work")["spec"]["suspend"], "the JobSet is suspended")
-    suspend(team, "trainjob", False)
+    team.suspend("trainjob", "work", False)
     eventually(lambda: not team.one("jobset", "work")["spec"]["suspend"], "the JobSet goes on")
     team.await_condition("trainjob", "work", "Complete")
 
@@ -181,7 +181,7 @@ def test_deleting_a_paused_parent_leaves_nothing_behind(
     """A paused parent is deleted with its Jobs, pods and Workloads."""
     kind = submit(team)
     eventually(lambda: _running(team), "the training pod runs")
-    suspend(team, kind, True)
+    team.suspend(kind, "work", True)
     eventually(lambda: _reserved(team) == 0, "quota back")
     team.cluster.kubectl("delete", kind, "work", "-n", team.namespace, user="alice")
     eventually(
@@ -199,14 +199,6 @@ def _is_patched(team: Team, patch: str) -> bool:
             return False
         raise
     return True
-
-
-def suspend(team: Team, kind: str, value: bool) -> None:  # noqa: FBT001
-    """A person pauses or resumes a parent."""
-    patch = json.dumps({"spec": {"suspend": value}})
-    team.cluster.kubectl(
-        *("patch", kind, "work", "-n", team.namespace, "--type=merge", "-p", patch), user="alice"
-    )
 
 
 def assert_quiet(team: Team) -> None:

@@ -150,11 +150,11 @@ def test_c09_trainers_own_re_apply_leaves_the_steps_as_they_were(team: Team) -> 
     team.submit(trainjob("tune", team.namespace, team.label))
     team.await_running("tune-node-0")
     steps = team.one("jobsets", "tune")["spec"]["replicatedJobs"]
-    _suspend(team, "tune", True)
+    team.suspend("trainjob", "tune", True)
     eventually(lambda: team.one("jobsets", "tune")["spec"]["suspend"], "the JobSet is suspended")
     eventually(lambda: team.one("jobs", "tune-node-0")["spec"]["suspend"], "the Job is suspended")
     assert _labels(team.one("jobsets", "tune")["spec"]["replicatedJobs"]) == _labels(steps)
-    _suspend(team, "tune", False)
+    team.suspend("trainjob", "tune", False)
     team.await_condition("trainjobs", "tune", "Complete")
     assert team.one("jobsets", "tune")["spec"]["replicatedJobs"] == steps
 
@@ -174,14 +174,6 @@ def test_c19_a_stepped_trainjob_says_why_it_cannot_change_its_queue(team: Team) 
 
 def _apply(team: Team, manifest: dict[str, object]) -> None:
     team.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(manifest), user="alice")
-
-
-def _suspend(team: Team, name: str, value: bool) -> None:  # noqa: FBT001
-    patch = json.dumps({"spec": {"suspend": value}})
-    team.cluster.kubectl(
-        *("patch", "trainjob", name, "-n", team.namespace, "--type=merge", "-p", patch),
-        user="alice",
-    )
 
 
 def _labels(steps: list[dict[str, dict[str, dict[str, object]]]]) -> list[object]:

@@ -50,13 +50,13 @@ def test_after_a_drain_nothing_is_left_to_hold(
     queued.workload_of(LAST)
     running.await_running(LAST)
     paused.await_running(LAST)
-    _suspend(paused, True)
+    paused.suspend("jobset", "work", True)
     eventually(lambda: not paused.running_pod(LAST) and paused.reserved() == 0, "it is paused")
     reinstallation.serve(cluster, MODE__DEFAULT="whole")
     _submit(running, name="next")
     assert _is_whole(running, "next")
     assert is_suspended(queued.one("jobs", LAST))
-    _suspend(paused, False)
+    paused.suspend("jobset", "work", False)
     cluster.apply([cluster_queue(queued.namespace, gpus=8)])
     for team in (queued, running, paused):
         team.await_condition("jobsets", "work", "Completed")
@@ -82,7 +82,7 @@ def test_without_a_drain_kueue_starts_what_waits(
         _submit(team)
     queued.workload_of(LAST)
     paused.await_running(LAST)
-    _suspend(paused, True)
+    paused.suspend("jobset", "work", True)
     eventually(lambda: paused.workload_of(LAST)["spec"]["active"] is False, "it is inactive")
     with reinstallation.deletion(cluster) as process:
         pass
@@ -91,7 +91,7 @@ def test_without_a_drain_kueue_starts_what_waits(
     cluster.kubectl("annotate", "jobset", "work", "-n", queued.namespace, "poke=1")
     cluster.apply([cluster_queue(queued.namespace, gpus=8)])
     queued.await_condition("jobsets", "work", "Completed")
-    _suspend(paused, False)
+    paused.suspend("jobset", "work", False)
     _run_documented(cluster, "spec")
     paused.await_condition("jobsets", "work", "Completed")
 
@@ -99,14 +99,6 @@ def test_without_a_drain_kueue_starts_what_waits(
 def _submit(team: Team, *, name: str = "work") -> None:
     steps = step("first", run_for="1s"), step("node", "first", gpus=8, run_for="3s")
     team.submit(jobset(name, team.namespace, team.label, *steps))
-
-
-def _suspend(team: Team, value: bool) -> None:  # noqa: FBT001
-    patch = json.dumps({"spec": {"suspend": value}})
-    team.cluster.kubectl(
-        *("patch", "jobset", "work", "-n", team.namespace, "--type=merge", "-p", patch),
-        user="alice",
-    )
 
 
 def _is_whole(team: Team, name: str) -> bool:

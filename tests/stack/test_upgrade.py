@@ -13,7 +13,16 @@ from localcluster import webhook
 from localcluster.cluster import Cluster
 from localcluster.manifests import WEBHOOK_KINDS
 from tests.stack import reinstallation
-from tests.stack.objects import PAUSED, QUEUE, STEP_QUEUE, Object, cluster_queue, jobset, step
+from tests.stack.objects import (
+    PAUSED,
+    QUEUE,
+    STEP_QUEUE,
+    Object,
+    cluster_queue,
+    controlled_by,
+    jobset,
+    step,
+)
 from tests.stack.team import Team, conditions, eventually, is_suspended, started_before_admission
 from tests.stack.writes_of_jobs import JOBSET, KUEUE
 
@@ -47,7 +56,7 @@ def test_today_the_same_is_stored(new_team: Callable[..., Team], record: dict[st
         _submit(team)
     queued.workload_of(LAST)
     paused.await_running(LAST)
-    _suspend(paused, True)
+    paused.suspend("jobset", "work", True)
     eventually(lambda: not paused.workload_of(LAST)["spec"]["active"], "it is inactive")
     eventually(lambda: is_suspended(paused.one("jobs", LAST)), "it is suspended")
     today = {
@@ -71,10 +80,10 @@ def test_a_parent_of_an_older_version_is_held_paused_resumed_and_finished(
         assert _contract(team.one("jobsets", "work")) == _contract(record["jobset"])
     team.workload_of(LAST)
     eventually(lambda: _is_quiet(team), "it is held")
-    _suspend(team, True)
+    team.suspend("jobset", "work", True)
     eventually(lambda: team.workload_of(LAST)["spec"]["active"] is False, "it is inactive")
     team.cluster.apply([cluster_queue(team.namespace, gpus=8)])
-    _suspend(team, False)
+    team.suspend("jobset", "work", False)
     team.await_condition("jobsets", "work", "Completed")
     assert "Finished" in conditions(team.workload_of(LAST))
 
@@ -133,14 +142,6 @@ def _submit(team: Team, run_for: str = "60s") -> None:
     team.submit(jobset("work", team.namespace, team.label, *steps))
 
 
-def _suspend(team: Team, value: bool) -> None:  # noqa: FBT001
-    patch = json.dumps({"spec": {"suspend": value}})
-    team.cluster.kubectl(
-        *("patch", "jobset", "work", "-n", team.namespace, "--type=merge", "-p", patch),
-        user="alice",
-    )
-
-
 def _contract(item: Object) -> Object:
     """What versions have to agree about."""
     metadata = item["metadata"]
@@ -166,16 +167,8 @@ def _placed(item: Object, team: Team) -> Object:
 
 
 def _owned(item: Object, team: Team) -> Object:
-    owner = team.one("jobsets", "work")
-    reference = {
-        "apiVersion": owner["apiVersion"],
-        "kind": owner["kind"],
-        "name": "work",
-        "uid": owner["metadata"]["uid"],
-        "controller": True,
-    }
     owned = _placed(item, team)
-    owned["metadata"]["ownerReferences"] = [reference]
+    owned["metadata"]["ownerReferences"] = [controlled_by(team.one("jobsets", "work"))]
     return owned
 
 
