@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,12 @@ ALL_VALUES = tuple(chain.from_iterable(COMPONENTS.values()))
 
 
 @pytest.fixture
-def definitions(cluster: Cluster) -> Iterator[None]:
-    """The kinds of cert-manager and the Prometheus operator that our components use."""
+def definitions(cluster: Cluster) -> None:
+    """The kinds of cert-manager and the Prometheus operator that our components use.
+
+    They stay, and are applied again: the deletion of a definition that has just been made takes
+    five minutes where the API server's storage for it is not ready ("could not list instances").
+    """
     files = [
         path
         for folder in definition_folders()
@@ -37,11 +40,7 @@ def definitions(cluster: Cluster) -> Iterator[None]:
     assert len(found) == len(USED)
     cluster.apply(found)
     names = [f"crd/{item['metadata']['name']}" for item in found]
-    try:
-        cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", *names)
-        yield
-    finally:
-        cluster.kubectl("delete", "--wait", *names)
+    cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", *names)
 
 
 def _judged(cluster: Cluster, text: str) -> list[dict[str, Any]]:
