@@ -57,6 +57,7 @@ fmt: setup ## Format, and fix what can be fixed
 lock: setup ## Pin the newest versions in requirements/*.txt
 	$(BIN)/uv pip compile $(UV_FLAGS) pyproject.toml -o requirements/runtime.txt
 	$(BIN)/uv pip compile $(UV_FLAGS) pyproject.toml --group dev -o requirements/dev.txt
+	$(BIN)/uv pip compile $(UV_FLAGS) --group sdk -o requirements/sdk.txt
 
 UV_FLAGS := --quiet --universal --upgrade --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 

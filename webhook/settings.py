@@ -159,7 +159,7 @@ class ServerSection(_Section):
 
     At most `maxConcurrentReviews` wait for the cluster, and all bodies together take
     `maxBodyMemoryBytes`; what is more is refused with 503, and API servers send it again. A TLS
-    handshake, headers and a body have `patienceSeconds` each. See docs/serving.md.
+    handshake, headers and a body have `patienceSeconds` each. See docs/how-to/high-availability.md.
     """
 
     host: str = ""

@@ -2,7 +2,7 @@
 
 The vocabulary is that of `rules.reasons`. Metrics carry no namespace, no user and nothing else that
 callers choose, so that their number stays small; the log line has it all. Both are public contract:
-docs/observability.md.
+docs/how-to/observability.md.
 """
 
 import logging

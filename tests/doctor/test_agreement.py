@@ -29,7 +29,7 @@ from webhook.http.app import MUTATE_PATH, VALIDATE_PATH
 from webhook.rules import names
 
 HOLD = BASE.parent / "components" / "in-process-hold"
-DOCS = Path(__file__).resolve().parents[2] / "docs" / "doctor.md"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "doctor.md"
 MUTATING, VALIDATING = shipped()
 
 
@@ -136,7 +136,7 @@ def _documented() -> list[tuple[str, str]]:
 
 
 def test_the_documentation_explains_every_check_in_order() -> None:
-    """The table of docs/doctor.md has one row for each name."""
+    """The table of docs/how-to/doctor.md has one row for each name."""
     assert [name for name, _ in _documented()] == list(Check)
 
 

@@ -199,7 +199,7 @@ def test_a_bug_is_one_line_with_its_traceback() -> None:
 
 
 def test_the_documentation_lists_the_keys_of_a_review(program: Program) -> None:
-    """docs/observability.md explains each key of a review's line, and no other."""
+    """docs/how-to/observability.md explains each key of a review's line, and no other."""
     bodies = (
         create(trainjob({Q: "Team_A"})),
         create(trainjob(), dryRun=True),

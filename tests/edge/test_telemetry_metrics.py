@@ -19,7 +19,7 @@ from webhook.rules.reasons import Reason
 from webhook.rules.verdict import Verdict
 from webhook.telemetry import Telemetry
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "observability.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "observability.md"
 
 Shape = tuple[str, frozenset[str]]
 """Type and labels of a metric."""
@@ -81,7 +81,7 @@ def test_names_labels_and_types_are_the_contract() -> None:
 
 
 def test_the_documentation_lists_the_contract() -> None:
-    """docs/observability.md has one row for each metric, with its type and labels."""
+    """docs/how-to/observability.md has one row for each metric, with its type and labels."""
     row = re.compile(r"^\| `(kueue_steps_\w+)` \| (\w+) \| ([^|]*) \|", re.MULTILINE)
     documented = {
         name: (kind, frozenset(re.findall(r"`(\w+)`", labels)))

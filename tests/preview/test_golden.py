@@ -91,7 +91,7 @@ def test_standard_input_is_a_file_like_others() -> None:
 
 def test_the_example_of_the_documentation_is_real() -> None:
     """It is a golden output, word for word, and its JSON has the fields that there are."""
-    text = (Path(__file__).parents[2] / "docs" / "preview.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "how-to" / "preview.md").read_text()
     output, _, _ = (GOLDEN / "step-queues").read_text().partition("\n\nexit code")
     assert f"$ kueue-steps preview -f step-queues.yaml -f runtime.yaml\n{output}\n```" in text
     shape = json.loads(text.partition("```json\n")[2].partition("```")[0])

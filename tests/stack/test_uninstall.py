@@ -20,7 +20,7 @@ from tests.stack.team import Team, eventually, is_suspended
 
 pytestmark = pytest.mark.alone
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "uninstall.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "uninstall.md"
 REGISTRATIONS = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"]
 LAST = "work-node-0"
 MODE = "kueue-steps.io/mode"
