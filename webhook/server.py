@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from socket import gethostname
 
 import structlog
 
@@ -66,7 +67,7 @@ async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
         async with asyncio.TaskGroup() as tasks:
             served = tasks.create_task(reviews.run_until_stopped())
             tasks.create_task(operations.run_until_stopped())
-            companion = tasks.create_task(accompany(api, telemetry))
+            companion = tasks.create_task(accompany(api, telemetry, gethostname()))
             keeper = tasks.create_task(certificates.run())
             log.info("serving", port=reviews.port, operations_port=operations.port)
             await signals.first.wait()

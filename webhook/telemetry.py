@@ -138,8 +138,12 @@ class Telemetry:
         """The companion made a Workload inactive or active."""
         self._log.info("workload switched", namespace=namespace, name=name, action=action)
 
+    def event_recorded(self, namespace: str, name: str, reason: str, *, new: bool) -> None:
+        """An Event is stored, now or since before."""
+        self._log.debug("event", namespace=namespace, name=name, reason=reason, new=new)
+
     def companion_lost(self, what: str, why: str) -> None:
-        """The companion lost a watch or a write, and tries again."""
+        """The companion lost a watch or a write; all but Events it tries again for ever."""
         self._losses.labels(what).inc()
         self._log.warning("companion", lost=what, why=why)
 

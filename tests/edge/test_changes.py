@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs
 
+import msgspec
 import pytest
 from kubernetes.aio import client
 
@@ -155,11 +156,28 @@ async def test_lines_longer_than_any_buffer_are_read(
     assert await _seen(connection, 2) == ["=", "+big"]
 
 
-async def test_only_metadata_is_asked_for(api: Api, connection: client.ApiClient) -> None:
-    """Lists and watches ask for partial objects."""
+async def test_pages_are_short(api: Api, connection: client.ApiClient) -> None:
+    """Whole objects are asked for, so a page of large ones must not fill the memory."""
     api.pages, api.watches = [page(5)], [(200, [event("ADDED", item("a", 6))])]
     await _seen(connection, 2)
-    assert [accept.split(";")[1] for accept in api.accepted] == [
-        "as=PartialObjectMetadataList",
-        "as=PartialObjectMetadata",
-    ]
+    assert api.accepted == ["application/json"] * 2
+    assert api.asked[0]["limit"] == "100"
+
+
+async def test_of_an_object_only_the_slim_view_is_kept(
+    api: Api, connection: client.ApiClient
+) -> None:
+    """Pod templates and managed fields are skipped, odd times are left as they are."""
+    body = {
+        "metadata": {"name": "a", "uid": "a", "managedFields": [{"manager": "m" * 1000}]},
+        "spec": {"suspend": True, "template": {"spec": {"containers": [{"env": ["x" * 1000]}]}}},
+        "status": {"conditions": [{"type": "Complete", "lastTransitionTime": "0000-00-00"}]},
+    }
+    api.pages = [page(5, body)]
+    changes = Changes(connection, KIND, lambda _: None).follow()
+    first = await anext(changes)
+    await changes.aclose()
+    assert isinstance(first, Listed)
+    kept = msgspec.json.encode(first.items[0])
+    assert len(kept) < 200
+    assert b"0000-00-00" in kept

@@ -4,49 +4,28 @@ from typing import Any
 
 import pytest
 
-from webhook.cluster.changes import Changed, Item, ItemMetadata, ItemSpec, Listed
-from webhook.cluster.pauses import Action, Pauses, Workload, still_applies
-from webhook.rules import names
-from webhook.rules.objects import OwnerReference
-
-MARK = {names.PAUSED: "true"}
-JOBSET = OwnerReference("jobset.x-k8s.io/v1alpha2", "JobSet", "tune", "js", controller=True)
+from tests.edge.objects_seen import MARK, job, jobset, owner, workload
+from webhook.cluster.changes import Changed, Listed
+from webhook.cluster.items import Item
+from webhook.cluster.known import Known
+from webhook.cluster.pauses import Action, due, still_applies
 
 
-def job(*, marked: bool = False, uid: str = "job") -> Item:
-    """A step's Job."""
-    annotations = MARK if marked else None
-    return Item(
-        ItemMetadata(namespace="team", uid=uid, annotations=annotations, owner_references=[JOBSET])
-    )
-
-
-def jobset(*, suspended: bool = False) -> Item:
-    """Its JobSet."""
-    return Item(ItemMetadata(uid="js"), ItemSpec(suspend=suspended))
-
-
-def workload(*, marked: bool = False, uid: str = "job", namespace: str = "team") -> Item:
-    """The Job's Workload."""
-    annotations = MARK if marked else None
-    return Item(
-        ItemMetadata(
-            name="wl",
-            namespace=namespace,
-            uid="w",
-            labels={names.JOB_UID: uid},
-            annotations=annotations,
-        )
-    )
-
-
-def known(job_: Item | None, jobset_: Item | None, workload_: Item | None) -> Pauses:
+def known(job_: Item | None, jobset_: Item | None, workload_: Item | None) -> Known:
     """What is known after these were listed; None means that the list was empty."""
-    pauses = Pauses()
-    pauses.see_jobs(Listed((job_,) if job_ else ()))
-    pauses.see_jobsets(Listed((jobset_,) if jobset_ else ()))
-    pauses.see_workloads(Listed((workload_,) if workload_ else ()))
-    return pauses
+    known = Known()
+    known.see_jobs(Listed((job_,) if job_ else ()))
+    known.see_jobsets(Listed((jobset_,) if jobset_ else ()))
+    known.see_workloads(Listed((workload_,) if workload_ else ()))
+    return known
+
+
+def action(known: Known) -> Action | None:
+    """What is due for the Job; it is always its own Workload that it is due for."""
+    if (switch := due(known, "job")) is None:
+        return None
+    assert (switch[1].namespace, switch[1].name) == ("team", "job-tune-node-0")
+    return switch[0]
 
 
 DUE: dict[str, tuple[Item | None, Item | None, Item | None, Action | None]] = {
@@ -88,52 +67,74 @@ DUE: dict[str, tuple[Item | None, Item | None, Item | None, Action | None]] = {
 }
 
 
-@pytest.mark.parametrize(("job_", "jobset_", "workload_", "action"), DUE.values(), ids=DUE.keys())
+@pytest.mark.parametrize(("job_", "jobset_", "workload_", "expected"), DUE.values(), ids=DUE.keys())
 def test_what_is_due(
-    job_: Item | None, jobset_: Item | None, workload_: Item | None, action: Action | None
+    job_: Item | None, jobset_: Item | None, workload_: Item | None, expected: Action | None
 ) -> None:
     """A paused step's Workload is to be inactive, and active again only where we made it so."""
-    due = known(job_, jobset_, workload_).due("job")
-    marked = bool(workload_ and workload_.metadata.annotation(names.PAUSED))
-    assert due == ((action, Workload("team", "wl", marked)) if action else None)
+    assert action(known(job_, jobset_, workload_)) == expected
 
 
 def test_a_change_of_a_jobset_concerns_all_its_jobs() -> None:
-    """Suspending a JobSet asks for every Job of it, and for no other."""
-    pauses = Pauses()
-    pauses.see_jobs(Listed((job(uid="one"), job(uid="two"))))
-    assert pauses.see_jobsets(Changed(jobset(suspended=True))) == {"one", "two"}
+    """Suspending a JobSet asks for every Job of it, for itself, and for no other."""
+    known = Known()
+    elsewhere = job(uid="three", ownerReferences=owner("example.com/v1", "JobSet", "tune", "js"))
+    known.see_jobs(Listed((job(uid="one"), job(uid="two"), elsewhere)))
+    assert known.see_jobsets(Changed(jobset(suspended=True))) == {"js", "one", "two"}
 
 
 def test_a_late_workload_is_asked_for() -> None:
     """A Workload that Kueue makes after the pause is looked at when it appears."""
-    pauses = known(job(), jobset(suspended=True), None)
-    assert pauses.see_workloads(Changed(workload())) == {"job"}
-    assert pauses.due("job") == (Action.DEACTIVATE, Workload("team", "wl", marked=False))
+    seen = known(job(), jobset(suspended=True), None)
+    assert seen.see_workloads(Changed(workload())) == {"job"}
+    assert action(seen) == Action.DEACTIVATE
 
 
-def test_a_workload_of_another_namespace_hides_nothing() -> None:
-    """Who may make Workloads elsewhere can't put one in the place of a Job's own."""
-    pauses = known(job(marked=True), jobset(suspended=True), workload())
-    pauses.see_workloads(Changed(workload(marked=True, namespace="other")))
-    assert pauses.due("job") == (Action.DEACTIVATE, Workload("team", "wl", marked=False))
+OTHERS = {
+    "of another namespace": workload(marked=True, namespace="other"),
+    "that no Job controls": workload(marked=True, uid="other", ownerReferences=None),
+    "that another Job controls": workload(
+        marked=True, uid="other", ownerReferences=owner("batch/v1", "Job", "mine", "mine")
+    ),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
+def test_a_workload_of_somebody_else_hides_nothing(other: Item) -> None:
+    """Who only writes a Job's uid on a Workload can't put it in the place of the Job's own."""
+    seen = known(job(marked=True), jobset(suspended=True), workload())
+    seen.see_workloads(Changed(other))
+    assert action(seen) == Action.DEACTIVATE
+
+
+def test_another_workload_that_goes_takes_none_with_it() -> None:
+    """Of two Workloads of a Job the one that is left stays known."""
+    seen = known(job(marked=True), jobset(suspended=True), workload())
+    seen.see_workloads(Changed(workload(uid="older"), deleted=True))
+    assert action(seen) == Action.DEACTIVATE
+
+
+def test_a_jobset_of_another_namespace_pauses_nothing() -> None:
+    """Owners count in their own namespace only."""
+    seen = known(job(), jobset(suspended=True, namespace="other"), workload())
+    assert action(seen) is None
 
 
 def test_deleted_objects_are_forgotten() -> None:
     """Nothing is due for what is gone, and memory does not grow."""
-    pauses = known(job(marked=True), jobset(suspended=True), workload())
-    pauses.see_jobs(Changed(job(), deleted=True))
-    pauses.see_jobsets(Changed(jobset(), deleted=True))
-    pauses.see_workloads(Changed(workload(), deleted=True))
-    assert pauses.due("job") is None
-    assert (pauses.jobs, pauses.suspended, pauses.workloads) == ({}, {}, {})
+    seen = known(job(marked=True), jobset(suspended=True), workload())
+    seen.see_jobs(Changed(job(), deleted=True))
+    seen.see_jobsets(Changed(jobset(), deleted=True))
+    seen.see_workloads(Changed(workload(), deleted=True))
+    assert seen == Known()
 
 
 def test_a_new_list_replaces_what_was_known() -> None:
-    """After a loss, what is not in the list is gone."""
-    pauses = known(job(marked=True), jobset(suspended=True), workload())
-    pauses.see_jobs(Listed(()))
-    assert pauses.due("job") is None
+    """After a loss, what is not in the list is gone, and is asked for a last time."""
+    seen = known(job(marked=True), jobset(suspended=True), workload())
+    assert seen.see_jobs(Listed(())) == {"job"}
+    assert seen.see_jobsets(Listed(())) == {"js"}
+    assert action(seen) is None
 
 
 def stored(*, active: bool = True, marked: bool = False, finished: bool = False) -> dict[str, Any]:

@@ -92,7 +92,8 @@ def test_the_documentation_lists_the_contract() -> None:
 
 def test_the_documentation_lists_every_reason() -> None:
     """Each reason that can be in a metric, a log line or an audit annotation is explained."""
-    rows = re.findall(r"^\| `([A-Z][A-Za-z]+)` \|", DOCUMENT.read_text(), re.MULTILINE)
+    section = DOCUMENT.read_text().split("\n## Reasons\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `([A-Z][A-Za-z]+)` \|", section, re.MULTILINE)
     assert sorted(rows) == sorted(Reason)
 
 
@@ -137,12 +138,12 @@ def test_the_resource_is_one_of_ours_or_other(resource: tuple[str, str], label: 
 def test_what_the_companion_lost_is_counted() -> None:
     """Each lost watch or write counts under what it was."""
     telemetry = Telemetry()
-    for what in ("watch of jobs", "watch of jobs", "write of a Workload"):
+    for what in ("watch of jobs", "watch of jobs", "write of an Event"):
         telemetry.companion_lost(what, "why")
     value = telemetry.registry.get_sample_value
     name = "kueue_steps_companion_errors_total"
     assert value(name, {"lost": "watch of jobs"}) == 2
-    assert value(name, {"lost": "write of a Workload"}) == 1
+    assert value(name, {"lost": "write of an Event"}) == 1
 
 
 def test_audit_annotations_have_a_valid_key_and_the_reason() -> None:

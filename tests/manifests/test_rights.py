@@ -91,7 +91,7 @@ def _granted(role: dict[str, Any]) -> dict[tuple[str, ...], set[Right]]:
 
 
 def test_cluster_wide_rights_are_what_reviews_and_companion_use() -> None:
-    """`get` on what rules ask for, list and watch on what the companion follows, one patch."""
+    """`get` on what rules ask for, list and watch on what the companion follows, two writes."""
     read = {("get", *place) for place in _reads() - {CONFIGURATION}}
     followed = {
         (verb, kind.group, kind.plural)
@@ -99,7 +99,8 @@ def test_cluster_wide_rights_are_what_reviews_and_companion_use() -> None:
         for verb in ("list", "watch")
     }
     switched = {(verb, WORKLOADS.group, WORKLOADS.plural) for verb in ("get", "patch")}
-    assert _granted(one("ClusterRole", "kueue-steps")) == {(): read | followed | switched}
+    told = {("create", "", "events")}
+    assert _granted(one("ClusterRole", "kueue-steps")) == {(): read | followed | switched | told}
 
 
 def test_in_kueues_namespace_only_its_configuration_is_readable() -> None:

@@ -289,6 +289,18 @@ def test_a_gang_that_can_only_be_stepped_is_told_of_the_deadlock(mode: str | Non
         assert any("wait for each other for ever" in warning for warning in decision.warnings)
 
 
+def test_a_gang_that_is_stepped_on_request_is_told_of_the_deadlock() -> None:
+    """Who asks for steps gets them, and hears what that can do to a gang; a chain hears nothing."""
+    for decision in (
+        decide(create(user_jobset(None, {MODE: "step"}, steps=GANG))),
+        decide(create(trainjob(None, {MODE: "step"})), runtime_facts(GANG)),
+    ):
+        assert _is_stepped(decision)
+        assert any("wait for each other for ever" in warning for warning in decision.warnings)
+    chain = [step("a"), step("b", "a")]
+    assert decide(create(user_jobset(None, {MODE: "step"}, steps=chain))).warnings == []
+
+
 def test_each_kind_asks_for_its_own_integration() -> None:
     """Only the integration that would admit this very kind makes whole possible."""
     for_jobsets = Policy(kueue=Kueue(frameworks=frozenset({"batch/job", "jobset.x-k8s.io/jobset"})))

@@ -167,6 +167,7 @@ MAY: list[tuple[str, ...]] = [
     ("list", "jobs.batch", "-A"),
     ("watch", "jobsets.jobset.x-k8s.io", "-A"),
     ("patch", "workloads.kueue.x-k8s.io", "-A"),
+    ("create", "events", "-A"),
     ("get", f"secret/{SECRET}", "-n", NAMESPACE),
     ("patch", f"mutatingwebhookconfigurations/{REGISTRATION}", "-A"),
 ]
@@ -184,6 +185,9 @@ MAY_NOT: list[tuple[str, ...]] = [
     ("patch", "trainjobs.trainer.kubeflow.org", "-A"),
     ("patch", "workloads.kueue.x-k8s.io", "--subresource=status", "-A"),
     ("delete", "workloads.kueue.x-k8s.io", "-A"),
+    ("list", "events", "-A"),
+    ("patch", "events", "-A"),
+    ("create", "events.events.k8s.io", "-A"),
     ("list", "pods", "-A"),
     ("get", "configmaps", "-A"),
     ("impersonate", "users"),

@@ -1,8 +1,7 @@
 """A list and then every change of one kind, for ever: through closed watches, 410, lost servers.
 
-Objects are decoded into a slim view, and where metadata is enough only metadata is asked for: the
-bodies of Jobs and Workloads are large. Lines are cut here and not by aiohttp, whose limit of 128
-KiB a large JobSet exceeds.
+Objects are decoded into a slim view, since their bodies are large; pages are short for the same
+reason. Lines are cut here and not by aiohttp, whose limit of 128 KiB a large JobSet exceeds.
 """
 
 import asyncio
@@ -16,11 +15,13 @@ from aiohttp import ClientError
 from kubernetes.aio import client
 from kubernetes.aio.client.exceptions import ApiException
 
-from webhook.rules.objects import Flag, Metadata, View
+from webhook.cluster.calls import JSON
+from webhook.cluster.items import Item
+from webhook.rules.objects import View
 
 WATCH_SECONDS: Final = 300
 GRACE_SECONDS: Final = 30
-LIST_LIMIT: Final = 500
+LIST_LIMIT: Final = 100
 LONGEST_PAUSE: Final = 10.0
 
 
@@ -36,32 +37,6 @@ class Kind:
     version: str
     plural: str
     selector: str
-    metadata_only: bool = True
-
-    def accepts(self, partial: str) -> str:
-        """The Accept header for this kind."""
-        if self.metadata_only:
-            return f"application/json;as={partial};g=meta.k8s.io;v=v1"
-        return "application/json"
-
-
-class ItemSpec(View, frozen=True):
-    """The one field of a spec that is looked at."""
-
-    suspend: Flag = None
-
-
-class ItemMetadata(Metadata, frozen=True):
-    """Metadata with the version to go on from."""
-
-    resource_version: str = ""
-
-
-class Item(View, frozen=True):
-    """One object."""
-
-    metadata: ItemMetadata = ItemMetadata()
-    spec: ItemSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +87,8 @@ class Changes:
             try:
                 version, items = await self._list()
                 yield Listed(items)
+                # Or this frame would keep them for as long as it watches.
+                del items
                 pause = 0.0
                 async for change in self._watch_on(version):
                     yield change
@@ -127,9 +104,7 @@ class Changes:
         items: list[Item] = []
         token = ""
         while True:
-            response = await self._get(
-                "PartialObjectMetadataList", limit=LIST_LIMIT, _continue=token
-            )
+            response = await self._get(limit=LIST_LIMIT, _continue=token)
             async with response:
                 page = msgspec.json.decode(await response.read(), type=_Page)
             items.extend(page.items or ())
@@ -146,7 +121,6 @@ class Changes:
 
     async def _watch(self, version: str) -> AsyncGenerator[tuple[str, Item], None]:
         response = await self._get(
-            "PartialObjectMetadata",
             watch=True,
             resource_version=version,
             timeout_seconds=WATCH_SECONDS,
@@ -161,13 +135,13 @@ class Changes:
                     raise Expired(bytes(event.object).decode())
                 yield event.type, msgspec.json.decode(event.object, type=Item)
 
-    async def _get(self, partial: str, **query: Any) -> Any:
+    async def _get(self, **query: Any) -> Any:
         response = await self._objects.list_cluster_custom_object_without_preload_content(
             self._kind.group,
             self._kind.version,
             self._kind.plural,
             label_selector=self._kind.selector,
-            _headers={"Accept": self._kind.accepts(partial)},
+            _headers={"Accept": JSON},
             **query,
         )
         if response.status == 410:

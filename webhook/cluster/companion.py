@@ -1,27 +1,31 @@
-"""Gives the quota of a paused step back, and asks for it again when the pause ends.
+"""Gives the quota of a paused step back, asks for it again when the pause ends, and tells of it.
 
 A suspended JobSet stops its Jobs, and the webhook holds Kueue's starts of them; but Kueue would
 keep their admission. So the companion makes the Workload of a paused Job inactive, and active
 again. Every replica runs it: the patches are idempotent and carry the version that they were
-decided on, so no leader is needed, and with no companion at all nothing unadmitted runs.
+decided on, so no leader is needed, and with no companion at all nothing unadmitted runs. What
+happens to steps it records as Events on their parents.
 """
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from aiohttp import ClientError
 from kubernetes.aio import client
 from kubernetes.aio.client.exceptions import ApiException
 
+from webhook.cluster import events
 from webhook.cluster.changes import Change, Changes, Kind
-from webhook.cluster.pauses import Action, Pauses, Workload, still_applies
+from webhook.cluster.happenings import PATIENCE, Happenings
+from webhook.cluster.known import Known
+from webhook.cluster.pauses import Action, due, still_applies
+from webhook.cluster.views import JOBSET_VERSION, Workload
 from webhook.rules import names
 
 JOBS: Final = Kind(names.BATCH_GROUP, "v1", "jobs", names.STEP_QUEUE)
-JOBSETS: Final = Kind(
-    names.JOBSET_GROUP, "v1alpha2", "jobsets", names.STEP_QUEUE, metadata_only=False
-)
+JOBSETS: Final = Kind(names.JOBSET_GROUP, JOBSET_VERSION, "jobsets", names.STEP_QUEUE)
 WORKLOADS: Final = Kind(names.KUEUE_GROUP, names.KUEUE_VERSION, "workloads", names.JOB_UID)
 
 RETRY_SECONDS: Final = 1.0
@@ -29,26 +33,24 @@ NOT_FOUND: Final = 404
 CONFLICT: Final = 409
 
 
-class Witness(Protocol):
+class Witness(events.Witness, Protocol):
     """Told of what the companion did and met."""
 
     def workload_switched(self, namespace: str, name: str, action: str) -> None:
         """A Workload was made inactive or active."""
         ...
 
-    def companion_lost(self, what: str, why: str) -> None:
-        """A watch ended or a write failed; the companion goes on by itself."""
-        ...
-
 
 class Companion:
-    """Three watches, what is known from them, and one writer."""
+    """Three watches, what is known from them, and the writers of Workloads and of Events."""
 
-    def __init__(self, api: client.ApiClient, witness: Witness) -> None:
+    def __init__(self, api: client.ApiClient, witness: Witness, instance: str) -> None:
         self._api = api
         self._objects = client.CustomObjectsApi(api)
         self._witness = witness
-        self._pauses = Pauses()
+        self._known = Known()
+        self._happenings = Happenings(self._known)
+        self._events = events.Events(api, instance, witness)
         self._waiting: asyncio.Queue[str] = asyncio.Queue()
         self._queued: set[str] = set()
         self._at_work: str | None = None
@@ -57,10 +59,11 @@ class Companion:
     async def run(self) -> None:
         """Works until it is cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._follow(JOBSETS, self._pauses.see_jobsets))
-            tasks.create_task(self._follow(JOBS, self._pauses.see_jobs))
-            tasks.create_task(self._follow(WORKLOADS, self._pauses.see_workloads))
+            tasks.create_task(self._follow(JOBSETS, self._known.see_jobsets))
+            tasks.create_task(self._follow(JOBS, self._known.see_jobs))
+            tasks.create_task(self._follow(WORKLOADS, self._known.see_workloads))
             tasks.create_task(self._write())
+            tasks.create_task(self._events.run())
 
     async def _follow(self, kind: Kind, see: Callable[[Change], set[str]]) -> None:
         def lost(why: str) -> None:
@@ -69,11 +72,21 @@ class Companion:
         async for change in Changes(self._api, kind, lost).follow():
             for uid in see(change):
                 self._ask(uid)
+                self._tell(uid)
+
+    def _tell(self, uid: str) -> None:
+        """Lets Events be written; of a step that only just waits, a little later."""
+        now = datetime.now(UTC)
+        for happening in self._happenings.due(uid, now):
+            self._events.put(happening)
+        if self._happenings.is_open(uid, now):
+            seconds = PATIENCE.total_seconds()
+            asyncio.get_running_loop().call_later(seconds, self._tell, uid)
 
     def _ask(self, uid: str) -> None:
         if uid == self._at_work:
             self._stirred = True
-        elif uid not in self._queued and self._pauses.due(uid):
+        elif uid not in self._queued and due(self._known, uid):
             self._queued.add(uid)
             self._waiting.put_nowait(uid)
 
@@ -89,8 +102,8 @@ class Companion:
 
     async def _settle(self, uid: str) -> None:
         try:
-            if due := self._pauses.due(uid):
-                await self._switch(*due)
+            if switch := due(self._known, uid):
+                await self._switch(*switch)
         except ApiException as error:
             # The object is gone, or changed meanwhile: its event asks again.
             if error.status not in {NOT_FOUND, CONFLICT}:
@@ -129,11 +142,14 @@ class Companion:
         )
 
 
-async def accompany(api: client.ApiClient, witness: Witness) -> None:
-    """Runs a companion until cancelled, and a new one after a bug: reviews go on meanwhile."""
+async def accompany(api: client.ApiClient, witness: Witness, instance: str) -> None:
+    """Runs a companion until cancelled, and a new one after a bug: reviews go on meanwhile.
+
+    `instance` is the name of this replica in its Events.
+    """
     while True:
         try:
-            await Companion(api, witness).run()
+            await Companion(api, witness, instance).run()
         except Exception as error:  # noqa: BLE001 - reviews must not end with the companion
             witness.companion_lost("companion", repr(error))
             await asyncio.sleep(RETRY_SECONDS)

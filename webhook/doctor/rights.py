@@ -89,6 +89,7 @@ def _everywhere() -> Iterator[Right]:
         yield Right(verb, "jobset.x-k8s.io", "jobsets")
     for verb in ("get", "list", "watch", "patch"):
         yield Right(verb, "kueue.x-k8s.io", "workloads")
+    yield Right("create", "", "events")
 
 
 def _kueues(policy: Policy) -> Iterator[Right]:

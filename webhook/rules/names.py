@@ -22,6 +22,9 @@ MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 PODSET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 DEFAULT_QUEUE: Final = "default"
 
+# JobSet's (api/jobset/v1alpha2/jobset_types.go in v0.12.0).
+REPLICATED_JOB: Final = "jobset.sigs.k8s.io/replicatedjob-name"
+
 # Trainer's (pkg/constants/constants.go in v2.3.0).
 TRAINJOB_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 INITIALIZERS: Final = frozenset({"dataset-initializer", "model-initializer"})

@@ -1,4 +1,7 @@
-"""Why an object was treated as it was: the words of metrics, logs, audit and documentation."""
+"""Why an object was treated as it was, and what the companion records as Events.
+
+The words of metrics, logs, audit, Events and documentation.
+"""
 
 from enum import StrEnum
 
@@ -57,3 +60,25 @@ class Reason(StrEnum):
     QUEUE_CHANGED = "QueueChanged"
     OWNER_UNREADABLE = "OwnerUnreadable"
     UNDONE = "Undone"
+
+
+class EventReason(StrEnum):
+    """What happened to a parent, in the order in which it is told of one moment."""
+
+    PAUSED = "Paused"
+    RESUMED = "Resumed"
+    STEP_EVICTED = "StepEvicted"
+    STEP_QUEUED = "StepQueued"
+    STEP_ADMITTED = "StepAdmitted"
+    STEP_FINISHED = "StepFinished"
+    STEP_FAILED = "StepFailed"
+
+    @property
+    def is_warning(self) -> bool:
+        """Whether the Event's type is Warning."""
+        return self in {EventReason.STEP_EVICTED, EventReason.STEP_FAILED}
+
+    @property
+    def action(self) -> str:
+        """What was done to the parent or its step."""
+        return self.removeprefix("Step")

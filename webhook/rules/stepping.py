@@ -71,7 +71,8 @@ def choose(parent: Parent, policy: Policy) -> Choice:
         impossible = "Kueue's configuration leaves no way to admit steps here: left as submitted"
         return Choice(False, Reason.WHOLE_STEPPING_IMPOSSIBLE, (*warnings, impossible))
     if mode is Mode.STEP:
-        return Choice(True, Reason.STEPPED_ON_REQUEST, warnings)
+        gang = _gang_stepped(why_whole(parent))
+        return Choice(True, Reason.STEPPED_ON_REQUEST, (*warnings, *gang))
     if _is_on_record(parent.metadata, policy):
         return Choice(True, Reason.STEPPED, warnings)
     shape = why_whole(parent)
