@@ -16,6 +16,11 @@ OUTPUT: Final = click.option(
     type=click.Choice(("table", "json", "yaml")),
     default="table",
     show_default=True,
+    help="How to print it.",
+)
+LIVE: Final = (
+    "On a terminal it is coloured, and redrawn in place with --watch, where rich is installed: "
+    "pip install 'kueue-steps[terminal]'. Elsewhere it is plain text."
 )
 
 
@@ -61,7 +66,7 @@ def serve(path: Path | None, kubeconfig: Path | None) -> None:
     type=FILE,
     help="Configuration file of the server; else the installed one is read from the cluster.",
 )
-@click.option("--kubeconfig", type=FILE)
+@click.option("--kubeconfig", type=FILE, help="How to reach the API server.")
 @OUTPUT
 def doctor(namespace: str, config: Path | None, kubeconfig: Path | None, output: str) -> None:
     """Examine the installation, and say what to do; exit code 1 if anything is wrong."""
@@ -137,6 +142,40 @@ def preview(
         _fail(str(error), 1)
     click.echo(command.rendered(report, output))
     sys.exit(int(report.is_finding))
+
+
+@main.command(epilog=LIVE)
+@click.argument("name", default="")
+@click.option("-n", "--namespace", default="", help="Else the namespace of the context.")
+@click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="Of every namespace.")
+@click.option("--all", "unqueued", is_flag=True, help="Those that Kueue does not queue, too.")
+@click.option("-w", "--watch", is_flag=True, help="Go on showing it until Ctrl-C.")
+@click.option("--kubeconfig", type=FILE, help="How to reach the API server.")
+@OUTPUT
+def steps(
+    name: str,
+    namespace: str,
+    everywhere: bool,  # noqa: FBT001 - click passes options by name
+    unqueued: bool,  # noqa: FBT001
+    watch: bool,  # noqa: FBT001
+    kubeconfig: Path | None,
+    output: str,
+) -> None:
+    """Show what each step of a TrainJob or JobSet is doing, or what it waits for.
+
+    NAME is a TrainJob's, else a JobSet's; or trainjob/NAME, jobset/NAME. Without it all are shown.
+    """
+    if name and everywhere:
+        raise click.UsageError("A name is one namespace's: leave out -A, or NAME.")
+    from webhook.steps import command  # noqa: PLC0415
+
+    try:
+        wish = command.wanted(kubeconfig, namespace, name, everywhere=everywhere, unqueued=unqueued)
+        command.steps(kubeconfig, wish, output, watch=watch)
+    except command.BadName as error:
+        _fail(str(error), 2)
+    except (command.NoCluster, command.Unknown) as error:
+        _fail(str(error), 1)
 
 
 @main.command()

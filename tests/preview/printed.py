@@ -1,6 +1,8 @@
 """Outputs that were looked at once and are compared since."""
 
 import os
+import re
+from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
 from typing import Final
@@ -10,6 +12,7 @@ from click.testing import CliRunner, Result
 from webhook import __version__
 from webhook.cli import main
 
+ROOT: Final = Path(__file__).parents[2]
 GOLDEN: Final = Path(__file__).parent / "golden"
 INPUTS: Final = Path(__file__).parent / "inputs"
 
@@ -40,3 +43,11 @@ def compare(name: str, result: Result) -> None:
     hint = f"renew with {RENEW}=renew pytest tests/preview"
     assert path.is_file(), f"{path} is missing; {hint}"
     assert text == path.read_text(), f"{path} says something else; if it should, {hint}"
+
+
+def promised(page: Path) -> Iterator[tuple[str, str]]:
+    """The previews that a page shows: each command line, and the output under it."""
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
+        line, _, output = block.partition("\n")
+        if line.startswith("$ kueue-steps preview "):
+            yield line.removeprefix("$ "), output.strip()

@@ -43,25 +43,6 @@ def test_a_file_that_is_no_yaml_is_named_with_its_line() -> None:
     assert found.stderr.startswith("stdin:3: this is no YAML: ")
 
 
-def test_a_cluster_that_does_not_answer_is_a_failure(tmp_path: Path) -> None:
-    """Exit 1 and one sentence: what was asked for could not be looked at."""
-    cluster = {"name": "a", "cluster": {"server": "https://127.0.0.1:1"}}
-    context = {"name": "a", "context": {"cluster": "a", "user": "a"}}
-    content = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [cluster],
-        "contexts": [context],
-        "users": [{"name": "a", "user": {"token": "a"}}],
-        "current-context": "a",
-    }
-    path = tmp_path / "config"
-    path.write_text(yaml.safe_dump(content))
-    found = run("-f", "gang.yaml", "--cluster", "--kubeconfig", str(path))
-    assert (found.exit_code, found.stdout) == (1, "")
-    assert "Nothing could be read in the cluster: the API server could not be" in found.stderr
-
-
 def _outcomes(*objects: Any) -> list[tuple[str, str]]:
     found = run("-f", "-", "-o", "json", stdin=yaml.safe_dump_all(objects))
     report = json.loads(found.output)
@@ -158,6 +139,26 @@ def test_steps_that_share_an_anchor_are_apart() -> None:
     found = run("-f", "-", "-o", "json", stdin=jobset.replace("spec:", queues, 1))
     [one] = json.loads(found.output)["objects"]
     assert [row["queue"] for row in one["steps"]] == ["cpus", "gpus", "gpus"]
+
+
+DOUBTED = {
+    "left to the server": (
+        "",
+        ["this is what a server would do that can't read the runtime either"],
+    ),
+    "stepped on request": ("  annotations: {kueue-steps.io/mode: step}\n", []),
+    "whole on request": ("  annotations: {kueue-steps.io/mode: whole}\n", []),
+}
+
+
+@pytest.mark.parametrize(("asked", "notes"), DOUBTED.values(), ids=DOUBTED.keys())
+def test_what_a_missing_runtime_leaves_open_is_said(asked: str, notes: list[str]) -> None:
+    """Where the runtime would have decided, and only there."""
+    trainjob = (INPUTS / "missing-runtime.yaml").read_text()
+    text = trainjob.replace("metadata:\n", f"metadata:\n{asked}")
+    found = run("-f", "-", "-o", "json", stdin=text)
+    [one] = json.loads(found.output)["objects"]
+    assert (one["notes"], found.exit_code) == (notes, 1)
 
 
 UNMANAGED = {

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from webhook import settings
 from webhook.preview.answers import is_parent
@@ -15,6 +15,9 @@ from webhook.preview.report import Report, rendered
 from webhook.rules.facts import Key, Reader
 from webhook.rules.trainjob import RUNTIME_PLURALS
 from webhook.settings import BadConfiguration, Configuration
+
+PATIENCE: Final = 15.0
+"""Seconds for each answer of the cluster: a person can wait longer than an API server may."""
 
 __all__ = ["BadConfiguration", "BadFile", "Look", "OutOfSight", "preview", "rendered"]
 
@@ -61,14 +64,10 @@ async def _live(look: Look, documents: list[Document], configuration: Configurat
     from webhook.cluster.connection import NoCluster, connected  # noqa: PLC0415
     from webhook.cluster.reader import ClusterReader  # noqa: PLC0415
 
-    lookups = configuration.lookups
+    seconds = configuration.lookups.cache_seconds
     try:
         async with connected(look.kubeconfig) as api:
-            behind = Counted(
-                ClusterReader(
-                    api, timeout=lookups.timeout_seconds, time_to_live=lookups.cache_seconds
-                )
-            )
+            behind = Counted(ClusterReader(api, timeout=PATIENCE, time_to_live=seconds))
             report = await _report(look, documents, configuration, behind)
     except NoCluster as error:
         raise OutOfSight(str(error)) from error

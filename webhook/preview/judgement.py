@@ -19,6 +19,7 @@ from webhook.rules.reasons import Reason
 from webhook.rules.trainjob import RUNTIME_PLURALS
 
 PATCHES: Final = "spec.runtimePatches are not put into the steps that are shown"
+BLIND: Final = "this is what a server would do that can't read the runtime either"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,8 @@ class Judge:
         if isinstance(told, Absent):
             return Work(problems=(f"{described(key)} does not exist: Trainer would refuse it",))
         if isinstance(told, Unreadable):
-            return Work(problems=(f"{described(key)} can't be read: {told.why}",))
+            notes = (BLIND,) if answer.reason is Reason.WHOLE_RUNTIME_UNREADABLE else ()
+            return Work(problems=(f"{described(key)} can't be read: {told.why}",), notes=notes)
         if not isinstance(told, Found) or found({key: told}, key, Runtime) is None:
             return Work(problems=(f"{described(key)} is not of its kind's shape",))
         jobset = derived.jobset_of(document, told.content, namespace)

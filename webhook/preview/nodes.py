@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from webhook.preview.pods import Container, PodTemplate, Resources, Step
+from webhook.demand.pods import Container, PodTemplate, Resources, Step
 from webhook.rules.objects import View
 
 TRAINER: Final = "trainer"

@@ -6,10 +6,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from webhook.demand.pods import JobSet, Step
+from webhook.demand.quantities import written
 from webhook.preview.documents import Object
 from webhook.preview.nodes import MLPolicy, Nodes, sized
-from webhook.preview.pods import JobSet, Step
-from webhook.preview.quantities import written
 from webhook.rules import names
 from webhook.rules.immutable import CARRIED
 from webhook.rules.objects import DependsOn, View

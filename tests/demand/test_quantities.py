@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from webhook.preview.quantities import Quantity, added, amount, greatest, written
+from webhook.demand.quantities import Quantity, added, amount, greatest, written
 
 AMOUNTS: dict[Quantity, str] = {
     "1": "1",

@@ -1,6 +1,6 @@
 """Steps, their pods and what those ask for: fields that no rule reads, so no view of theirs has."""
 
-from webhook.preview.quantities import Amounts, Quantity, added, amount, greatest
+from webhook.demand.quantities import Amounts, Quantity, added, amount, greatest
 from webhook.rules import names
 from webhook.rules.objects import DependsOn, Metadata, View
 
@@ -68,6 +68,18 @@ class JobSpec(View, frozen=True):
     completions: int | None = None
     template: PodTemplate = PodTemplate()
 
+    @property
+    def pods(self) -> int:
+        """How many pods run at the same time (podsCount, Kueue's JobSet integration in v0.19.2)."""
+        parallel = 1 if self.parallelism is None else self.parallelism
+        return parallel if self.completions is None else min(parallel, self.completions)
+
+    @property
+    def amounts(self) -> Amounts:
+        """What one of its pods asks for; ValueError where a quantity is none."""
+        pod = self.template.spec
+        return pod.amounts if pod else {}
+
 
 class JobTemplate(View, frozen=True):
     """JobTemplateSpec."""
@@ -92,17 +104,13 @@ class Step(View, frozen=True):
 
     @property
     def pods(self) -> int:
-        """How many pods run at the same time (podsCount, Kueue's JobSet integration in v0.19.2)."""
-        job = self.template.spec
-        parallel = 1 if job.parallelism is None else job.parallelism
-        needed = parallel if job.completions is None else job.completions
-        return (1 if self.replicas is None else self.replicas) * min(parallel, needed)
+        """How many pods run at the same time."""
+        return (1 if self.replicas is None else self.replicas) * self.template.spec.pods
 
     @property
     def amounts(self) -> Amounts:
         """What one of its pods asks for; ValueError where a quantity is none."""
-        pod = self.template.spec.template.spec
-        return pod.amounts if pod else {}
+        return self.template.spec.amounts
 
 
 class JobSetSpec(View, frozen=True):
