@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+SDK    := .venv-sdk
 STATE  ?= .localcluster
 # Stack tests wait more than they work; a file stays with one worker.
 PARALLEL ?= -n 3 --dist loadfile
@@ -9,7 +10,7 @@ PARALLEL ?= -n 3 --dist loadfile
 export KUEUE_FRAMEWORKS KUEUE_MANAGE_ALL
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status test test-fast test-stack check fmt lock certs manifests sbom
+.PHONY: help setup sdk demo up down status test test-fast test-stack check fmt lock certs manifests reference docs docs-serve sbom timeline bench-latency
 
 help: ## Show the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1|/' | column -t -s '|'
@@ -23,6 +24,13 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
+$(SDK)/.installed: requirements/sdk.txt | $(STAMP)
+	$(PYTHON) -m venv $(SDK)
+	$(SDK)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/sdk.txt
+	touch $@
+
+sdk: $(SDK)/.installed ## Make .venv-sdk, the Kubeflow SDK in an environment of its own
+
 demo: setup ## See Kueue admit a TrainJob step by step, beside whole (REPORT=FILE for JSON, KEEP=1 to go on)
 	$(BIN)/python -m localcluster demo $(if $(REPORT),--report $(REPORT)) $(if $(KEEP),--keep)
 
@@ -35,20 +43,21 @@ down: setup ## End the control plane that `up` started
 status: setup ## Show the processes of the control plane
 	$(BIN)/python -m localcluster --state $(STATE) status
 
-test: setup ## Run every test: rules, edge, manifests and the stack tests on the real control plane
+test: setup sdk ## Run every test: rules, edge, manifests and the stack tests on the real control plane
 	$(BIN)/python -m pytest $(PARALLEL)
 
 test-fast: setup ## Run the tests that need nothing built from Go
 	$(BIN)/python -m pytest -m "not stack and not tools"
 
-test-stack: setup ## Run the tests on the real control plane
+test-stack: setup sdk ## Run the tests on the real control plane
 	$(BIN)/python -m pytest -m stack $(PARALLEL)
 
-check: setup ## Check style, types and layers; changes nothing
+check: setup ## Check style, types, layers and the documentation; changes nothing
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(MKDOCS) build --strict
 
 fmt: setup ## Format, and fix what can be fixed
 	$(BIN)/ruff format .
@@ -61,8 +70,26 @@ lock: setup ## Pin the newest versions in requirements/*.txt
 
 UV_FLAGS := --quiet --universal --upgrade --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
 
+timeline: setup ## Play the demo, keep its record and draw it for README and docs (FROM=FILE draws a record only)
+	$(BIN)/python -m bench.timeline $(if $(FROM),--from $(FROM))
+
+bench-latency: setup ## Measure reviews/s and latency beside Kueue's own webhook, 15 minutes (QUICK=1 for a look)
+	$(BIN)/python -m bench.latency $(if $(QUICK),--quick --to dist)
+
 manifests: setup ## Write install.yaml and what of the chart follows from settings and manifests/base
 	$(BIN)/python -m manifests.generate
+
+reference: setup ## Write the pages of docs/reference that follow from code
+	$(BIN)/python -m docsite.reference
+
+# The variable silences what the theme says of its successor at every build.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
+
+docs: setup ## Build the documentation into site/; a dead link or a page outside the navigation fails
+	$(MKDOCS) build --strict
+
+docs-serve: setup ## Show the documentation on localhost:8000, as it is written
+	$(MKDOCS) serve
 
 certs: setup ## Mint a development CA and serving pair into certs/
 	$(BIN)/python -m webhook.pki --out certs

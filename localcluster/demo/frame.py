@@ -10,7 +10,10 @@ from localcluster.demo.trace import GPUS, STEPS, Lane
 
 @dataclass(frozen=True)
 class Frame:
-    """`seconds` since the submission, `steps` by TrainJob, GPUs now, `idle` GPU-seconds so far."""
+    """`seconds` since the submission, `steps` by TrainJob, GPUs now, `idle` GPU-seconds so far.
+
+    `at_work`: the TrainJobs and their steps of which a pod is running.
+    """
 
     lane: Lane
     seconds: float
@@ -19,6 +22,7 @@ class Frame:
     used: int
     idle: float
     quota: int = GPUS
+    at_work: frozenset[tuple[str, str]] = frozenset()
 
 
 Show = Callable[[Frame], None]
@@ -34,4 +38,5 @@ def frame(lane: Lane, trainjobs: Sequence[str], scene: Scene, samples: Sequence[
         reserved=total_reserved(now),
         used=total_used(now),
         idle=integral(samples, total_reserved) - integral(samples, total_used),
+        at_work=scene.at_work(),
     )

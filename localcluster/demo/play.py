@@ -12,7 +12,7 @@ from rich.console import Console
 from localcluster import audit, webhook
 from localcluster.cluster import Cluster
 from localcluster.demo import counts, report, trace
-from localcluster.demo.claims import claims, unviolated
+from localcluster.demo.claims import Claim, claims, unviolated
 from localcluster.demo.client import Client
 from localcluster.demo.errors import DemoFailed
 from localcluster.demo.frame import Frame, frame
@@ -32,14 +32,36 @@ WHY_STEPPED_ONLY = (
 
 
 @dataclass(frozen=True)
+class Played:
+    """One lane, from the submission until every GPU is given back."""
+
+    frames: list[Frame]
+    figures: Figures
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Both lanes, and what the demo claims of them."""
+
+    whole: Played
+    stepped: Played
+    claims: list[Claim]
+
+    @property
+    def has_shown_all(self) -> bool:
+        """Does every claim hold?"""
+        return all(claim.holds for claim in self.claims)
+
+
+@dataclass(frozen=True)
 class Demo:
     """The demo on a control plane that is up and without our webhook."""
 
     cluster: Cluster
     console: Console
 
-    def run(self, report_to: Path | None) -> bool:
-        """Play everything and report; does every claim hold?"""
+    def run(self, report_to: Path | None = None) -> Outcome:
+        """Play everything and report."""
         self._prepare()
         whole = self._measured(WHOLE)
         self._say("installing our webhook")
@@ -50,12 +72,13 @@ class Demo:
             watcher.settle([STEPPED.namespace, SHIPPED.namespace])
             violations = watcher.violations()
         starts = counts.most_starts(audit.events(self.cluster.audit_log), STEPPED.namespace)
-        made = claims(whole, stepped, most_starts=starts) + unviolated(violations)
-        self.console.print(report.table(whole, stepped))
+        figures = (whole.figures, stepped.figures)
+        made = claims(*figures, most_starts=starts) + unviolated(violations)
+        self.console.print(report.table(*figures))
         report.print_claims(self.console, made)
         if report_to:
-            report.write(report_to, whole, stepped)
-        return all(claim.holds for claim in made)
+            report.write(report_to, *figures)
+        return Outcome(whole, stepped, made)
 
     def _prepare(self) -> None:
         self._say(f"setting up queues of {trace.GPUS} GPUs and a training runtime")
@@ -66,35 +89,37 @@ class Demo:
         self.cluster.kubectl(*active, "clusterqueues.kueue.x-k8s.io")
         self.cluster.kubectl(*active, "localqueues.kueue.x-k8s.io", "--all-namespaces")
 
-    def _measured(self, lane: Lane) -> Figures:
-        samples = self._play(lane, trace.trainjobs(lane))
+    def _measured(self, lane: Lane) -> Played:
+        samples, frames = self._play(lane, trace.trainjobs(lane))
         writes = Writes(
             reviews=counts.reviews(self._webhook_log, lane.namespace),
             jobs=counts.job_writes(audit.events(self.cluster.audit_log), lane.namespace),
             trainjobs=len(trace.TRAINJOBS),
         )
-        return measure(samples, writes, quota=trace.GPUS)
+        return Played(frames, measure(samples, writes, quota=trace.GPUS))
 
     def _play_shipped(self) -> None:
         self._say(WHY_STEPPED_ONLY)
-        samples = self._play(SHIPPED, [trace.shipped_trainjob()])
-        self._say(f"Stepped it ran to its end in {samples[-1].at - samples[0].at:.0f} s.")
+        _, frames = self._play(SHIPPED, [trace.shipped_trainjob()])
+        self._say(f"Stepped it ran to its end in {frames[-1].seconds:.0f} s.")
 
-    def _play(self, lane: Lane, trainjobs: Sequence[Object]) -> list[Sample]:
+    def _play(self, lane: Lane, trainjobs: Sequence[Object]) -> tuple[list[Sample], list[Frame]]:
         """Submit as a plain user, and watch until all are done and have given their GPUs back."""
         names = [item["metadata"]["name"] for item in trainjobs]
         samples: list[Sample] = []
+        frames: list[Frame] = []
         with Client(self.cluster.kubeconfig()) as eyes, stage(self.console) as show:
             for scene in scenes(eyes, lane.namespace):
                 samples.append(sample(scene, names))
                 now = frame(lane, names, scene, samples)
+                frames.append(now)
                 show(now)
                 if samples[-1].is_over and not now.reserved:
                     break
                 refuse_failure(now, scene)
                 if len(samples) == 1:
                     self._submit(trainjobs)
-        return samples
+        return samples, frames
 
     def _submit(self, trainjobs: Sequence[Object]) -> None:
         with Client(self.cluster.kubeconfig(trace.USER)) as user:

@@ -85,6 +85,11 @@ class Scene:
                 used[name] = used.get(name, 0) + gpus
         return used
 
+    def at_work(self) -> frozenset[tuple[str, str]]:
+        """The TrainJob and the step of each pod that is running."""
+        owners = {_controller(pod) for pod in self.pods if is_running(pod)}
+        return frozenset(step for step, job in self._steps.items() if _uid(job) in owners)
+
     @cached_property
     def _steps(self) -> Mapping[tuple[str, str], Object]:
         return {(_label(job, JOBSET_NAME), _label(job, STEP_NAME)): job for job in self.jobs}

@@ -21,8 +21,8 @@ Say = Callable[[str], None]
 
 def run(*, report_to: Path | None, say: Say) -> bool:
     """Play the demo on a control plane of its own that is gone afterwards; did it show all?"""
-    with _passing(say) as cluster:
-        return Demo(cluster, Console()).run(report_to)
+    with passing(say) as cluster:
+        return Demo(cluster, Console()).run(report_to).has_shown_all
 
 
 def run_and_keep(cluster: Cluster, *, report_to: Path | None) -> bool:
@@ -36,7 +36,7 @@ def run_and_keep(cluster: Cluster, *, report_to: Path | None) -> bool:
         cluster.up()
         on_exit.callback(cluster.down)
         console = Console()
-        has_shown_all = Demo(cluster, console).run(report_to)
+        has_shown_all = Demo(cluster, console).run(report_to).has_shown_all
         console.out(how_to_go_on(cluster), highlight=False)
         on_exit.pop_all()
     return has_shown_all
@@ -58,7 +58,8 @@ To end it:
 
 
 @contextmanager
-def _passing(say: Say) -> Iterator[Cluster]:
+def passing(say: Say) -> Iterator[Cluster]:
+    """A control plane in a folder of its own, gone afterwards; the logs of a failure stay."""
     folder = Path(tempfile.mkdtemp(prefix="kueue-steps-demo-"))
     with ExitStack() as on_exit:
         on_exit.callback(shutil.rmtree, folder)
