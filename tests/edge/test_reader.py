@@ -37,9 +37,11 @@ class Api:
     delay: float = 0
     padding: int = 0
     calls: list[str] = field(default_factory=list)
+    accepted: list[str] = field(default_factory=list)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self.calls.append(scope["path"])
+        self.accepted.append(dict(scope["headers"])[b"accept"].decode())
         await asyncio.sleep(self.delay)
         content = {"metadata": {"name": scope["path"].rpartition("/")[2]}}
         body = json.dumps(content).encode() + b" " * self.padding
@@ -105,6 +107,57 @@ async def test_runtimes_are_remembered_and_trainjobs_are_not(
     for key in (RUNTIME, RUNTIME, TRAINJOB, TRAINJOB):
         await reader.read(key)
     assert api.calls == [PATHS[RUNTIME], PATHS[TRAINJOB], PATHS[TRAINJOB]]
+
+
+async def test_of_trainjobs_only_metadata_is_asked_for(reader: ClusterReader, api: Api) -> None:
+    """A TrainJob may be large, and is read at every create of its JobSet."""
+    await reader.read(RUNTIME)
+    await reader.read(TRAINJOB)
+    whole, partial = api.accepted
+    assert whole == "application/json"
+    assert partial.startswith("application/json;as=PartialObjectMetadata;")
+
+
+async def test_reviews_that_ask_at_once_share_one_read(reader: ClusterReader, api: Api) -> None:
+    """When the memory of a runtime ends, a burst of reviews asks the API server once."""
+    api.delay = 0.05
+    answers = await asyncio.gather(*(reader.read(RUNTIME) for _ in range(25)))
+    assert api.calls == [PATHS[RUNTIME]]
+    assert all(isinstance(answer, Found) for answer in answers)
+
+
+async def test_every_jobset_has_its_trainjob_read_anew(reader: ClusterReader, api: Api) -> None:
+    """A read that another review began may be older than the TrainJob."""
+    api.delay = 0.05
+    await asyncio.gather(reader.read(TRAINJOB), reader.read(TRAINJOB))
+    assert api.calls == [PATHS[TRAINJOB], PATHS[TRAINJOB]]
+
+
+async def test_what_a_shared_read_did_not_find_is_asked_for_again(
+    reader: ClusterReader, api: Api
+) -> None:
+    """A runtime may have been made while another review's read was under way."""
+    api.delay, api.status = 0.05, 404
+    first = asyncio.create_task(reader.read(RUNTIME))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(reader.read(RUNTIME))
+    assert await first == Absent()
+    api.status = 200
+    assert isinstance(await second, Found)
+
+
+async def test_a_review_that_is_given_up_takes_no_other_with_it(
+    reader: ClusterReader, api: Api
+) -> None:
+    """The one that began the read may be cancelled; who joined it gets the answer."""
+    api.delay = 0.05
+    first = asyncio.create_task(reader.read(RUNTIME))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(reader.read(RUNTIME))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert isinstance(await second, Found)
+    assert api.calls == [PATHS[RUNTIME]]
 
 
 async def test_what_is_remembered_has_a_size(reader: ClusterReader, api: Api) -> None:

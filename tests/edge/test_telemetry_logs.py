@@ -6,16 +6,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.edge.program import Program, serving_program
-from tests.edge.test_telemetry_metrics import DOCUMENT
 from tests.rules.factories import Obj, Q, changed, child_job, trainjob, user_jobset
 from tests.rules.reviews import UID, call, create
 from webhook.telemetry import LONGEST_TEXT
 
+DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "observability.md"
 ANSWERED = {"review", "malformed review"}
 SECRET = "hunter2-do-not-log"
 FORGED = '\n{"event": "review", "reason": "Forged"}\r\n\x1b[2J\u2028\u202eend'

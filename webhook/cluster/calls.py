@@ -7,6 +7,8 @@ import msgspec
 from kubernetes.aio import client
 
 JSON: Final = "application/json"
+METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+"""Metadata alone: an object may be large, and often its labels and its uid are all that counts."""
 
 
 async def call(
@@ -17,6 +19,7 @@ async def call(
     query: Mapping[str, Any] | None = None,
     body: Any = None,
     content_type: str = JSON,
+    accept: str = JSON,
     patience: float | None = None,
 ) -> Any:
     """The response, of whatever status, its body not read yet.
@@ -27,7 +30,7 @@ async def call(
         method,
         path,
         query_params=list((query or {}).items()),
-        header_params={"Accept": JSON, "Content-Type": content_type},
+        header_params={"Accept": accept, "Content-Type": content_type},
         body=body,
         auth_settings=["BearerToken"],
     )

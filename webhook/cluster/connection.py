@@ -4,7 +4,9 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import yaml
 from kubernetes.aio import client, config
@@ -36,5 +38,16 @@ async def connected(kubeconfig: Path | None) -> AsyncGenerator[client.ApiClient,
         raise NoCluster(
             f"No API server is known ({error}). Give --kubeconfig, set KUBECONFIG, or run in a Pod."
         ) from error
+    settings.client_session_kwargs = session_options(settings.host)
     async with client.ApiClient(settings) as api:
         yield api
+
+
+def session_options(host: str) -> dict[str, Any]:
+    """Options for aiohttp: whether a proxy of the environment (HTTPS_PROXY, NO_PROXY) is used.
+
+    Asked once: aiohttp would ask in a thread at each request, and read ~/.netrc too (3.14).
+    """
+    url = urlsplit(host)
+    is_proxied = url.scheme in getproxies() and not proxy_bypass(url.hostname or "")
+    return {"trust_env": is_proxied}

@@ -8,12 +8,13 @@ import msgspec
 from aiohttp import ClientError
 from kubernetes.aio import client
 
-from webhook.cluster.calls import call
+from webhook.cluster.calls import JSON, METADATA, call
 from webhook.rules.facts import Absent, Answer, Found, Key, Unreadable
 from webhook.rules.labels import is_object_name
 
 LIVE: Final = frozenset({"trainjobs"})
-"""Never from the cache: a TrainJob's uid is what a JobSet's owner is checked by."""
+"""Never from the cache, since a TrainJob's uid is what a JobSet's owner is checked by. Nothing but
+their metadata is asked for."""
 
 OK: Final = 200
 NOT_FOUND: Final = 404
@@ -35,6 +36,7 @@ class ClusterReader:
         self._time_to_live = time_to_live
         self._cache: dict[Key, tuple[float, Found]] = {}
         self._bytes = 0
+        self._under_way: dict[Key, asyncio.Task[Answer]] = {}
 
     async def read(self, key: Key) -> Answer:
         """The answer for one key, within the time-out."""
@@ -42,12 +44,27 @@ class ClusterReader:
             return Absent()  # Nor may it lead to another path.
         if (cached := self._cached(key)) is not None:
             return cached
-        return await self._fetch(key)
+        if key.plural in LIVE:
+            return await self._fetch(key)
+        return await self._shared(key)
+
+    async def _shared(self, key: Key) -> Answer:
+        """One read for all reviews that ask while it is under way, whichever of them goes away.
+
+        What another review's read did not find may have been made since that began.
+        """
+        if task := self._under_way.get(key):
+            answer = await asyncio.shield(task)
+            return await self._fetch(key) if isinstance(answer, Absent) else answer
+        task = self._under_way[key] = asyncio.create_task(self._fetch(key))
+        task.add_done_callback(lambda _: self._under_way.pop(key))
+        return await asyncio.shield(task)
 
     async def _fetch(self, key: Key) -> Answer:
         try:
             async with asyncio.timeout(self._timeout):
-                response = await call(self._api, "GET", _path(key))
+                accept = METADATA if key.plural in LIVE else JSON
+                response = await call(self._api, "GET", _path(key), accept=accept)
                 content = await response.read()
         except TimeoutError:
             return Unreadable(f"the API server did not answer within {self._timeout:g} s")

@@ -5,8 +5,8 @@ answers over as `Facts`. Rules never read anything themselves.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -37,6 +37,18 @@ class Found:
     """The object exists; `content` is its JSON as plain dicts and lists."""
 
     content: Mapping[str, Any]
+    _seen: dict[type[View], View | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def through(self, view: type[ViewT]) -> ViewT | None:
+        """The object seen through `view`, None where it has another shape.
+
+        A view is made once: it is frozen, and an answer from the cache is asked for often.
+        """
+        if view not in self._seen:
+            self._seen[view] = _converted(self.content, view)
+        return cast("ViewT | None", self._seen[view])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +69,15 @@ Facts: TypeAlias = Mapping[Key, Answer]
 
 def found(facts: Facts, key: Key | None, view: type[ViewT]) -> ViewT | None:
     """What was found under a key, seen through `view`; None where nothing readable was."""
-    match facts.get(key) if key else None:
-        case Found(content):
-            try:
-                return msgspec.convert(content, view)
-            except msgspec.ValidationError:
-                return None
-        case _:
-            return None
+    answer = facts.get(key) if key else None
+    return answer.through(view) if isinstance(answer, Found) else None
+
+
+def _converted(content: Mapping[str, Any], view: type[ViewT]) -> ViewT | None:
+    try:
+        return msgspec.convert(content, view)
+    except msgspec.ValidationError:
+        return None
 
 
 class Reader(Protocol):

@@ -5,6 +5,7 @@ by identity, so the cost follows the edit and not the object. No rule writes an 
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, TypeAlias
 
 from msgspec import UNSET
@@ -24,9 +25,12 @@ def _difference(path: str, before: Any, after: Any) -> Iterator[Operation]:
         return
     match before, after:
         case View(), View():
-            yield from _members(path, _fields(before), _fields(after))
+            for name, place in _places(type(before)):
+                yield from _member(path + place, getattr(before, name), getattr(after, name))
         case dict(), dict():
-            yield from _members(path, before, after)
+            for key in before | after:
+                old, new = before.get(key, UNSET), after.get(key, UNSET)
+                yield from _member(f"{path}/{_escaped(key)}", old, new)
         case list(), list() if len(before) == len(after):
             for index, (old, new) in enumerate(zip(before, after, strict=True)):
                 yield from _difference(f"{path}/{index}", old, new)
@@ -34,22 +38,22 @@ def _difference(path: str, before: Any, after: Any) -> Iterator[Operation]:
             yield {"op": "replace", "path": path, "value": after}
 
 
-def _members(path: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Operation]:
-    for key in before | after:
-        old, new, place = before.get(key, UNSET), after.get(key, UNSET), f"{path}/{_escaped(key)}"
-        if new is UNSET and old is not UNSET:
-            yield {"op": "remove", "path": place}
-        elif old is UNSET and new is not UNSET:
-            yield {"op": "add", "path": place, "value": new}
-        else:
-            yield from _difference(place, old, new)
+def _member(path: str, old: Any, new: Any) -> Iterator[Operation]:
+    if old is new:
+        return
+    if new is UNSET:
+        yield {"op": "remove", "path": path}
+    elif old is UNSET:
+        yield {"op": "add", "path": path, "value": new}
+    else:
+        yield from _difference(path, old, new)
 
 
-def _fields(view: View) -> dict[str, Any]:
-    return {
-        wire: getattr(view, name)
-        for name, wire in zip(view.__struct_fields__, view.__struct_encode_fields__, strict=True)
-    }
+@cache
+def _places(view: type[View]) -> tuple[tuple[str, str], ...]:
+    """The fields of a view, each with its place in the object as it is written."""
+    wire = (f"/{_escaped(name)}" for name in view.__struct_encode_fields__)
+    return tuple(zip(view.__struct_fields__, wire, strict=True))
 
 
 def _escaped(key: str) -> str:

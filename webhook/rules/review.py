@@ -7,7 +7,8 @@ review is refused in plain words (`BadReview`).
 import re
 from base64 import b64encode
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from functools import cached_property
+from typing import Any, Final, TypeVar, cast
 
 import msgspec
 
@@ -51,7 +52,7 @@ class UserInfo(View, frozen=True):
     username: str = ""
 
 
-class Request(View, frozen=True):
+class Request(View, frozen=True, dict=True):
     """AdmissionReview.request: one write to one object, still encoded."""
 
     uid: str
@@ -78,6 +79,16 @@ class Request(View, frozen=True):
             raise BadReview(
                 f"request.{field} is missing, but {self.operation.value} always carries it."
             )
+        if (field, view) not in self._seen:
+            self._seen[field, view] = self._read(raw, view, field)
+        return cast("ViewT", self._seen[field, view])
+
+    @cached_property
+    def _seen(self) -> dict[tuple[str, type[View]], View]:
+        """What was decoded already: views are frozen, and several rules look through the same."""
+        return {}
+
+    def _read(self, raw: msgspec.Raw, view: type[ViewT], field: str) -> ViewT:
         try:
             return msgspec.json.decode(raw, type=view)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -139,7 +150,9 @@ def _misshapen(error: Exception, field: str, plural: str) -> Denied:
 
 def _line(warning: str) -> str:
     """What the API server passes on: one short line without control characters."""
-    text = "".join(character if character.isprintable() else " " for character in warning)
+    text = warning
+    if not warning.isprintable():
+        text = "".join(character if character.isprintable() else " " for character in warning)
     return text if len(text) <= WARNING_LENGTH else f"{text[: WARNING_LENGTH - 1]}…"
 
 
