@@ -71,7 +71,8 @@ GROUPS: Final[Mapping[str, Mapping[Reason, Use]]] = {
         Reason.WHOLE_MULTIKUEUE: Use("new TrainJobs and JobSets"),
         Reason.WHOLE_QUEUE_UNREADABLE: Use("new TrainJobs and JobSets"),
         Reason.WHOLE_STEPPING_IMPOSSIBLE: Use(
-            "new TrainJobs and JobSets; Jobs", "Of a Job: so it is not held either."
+            "new TrainJobs and JobSets; Jobs",
+            "Of a Job: as `kueue.frameworks` of our own configuration says, so it is not held.",
         ),
     },
     "Updates of what is stepped": {

@@ -19,8 +19,8 @@ OUTPUT: Final = click.option(
     help="How to print it.",
 )
 LIVE: Final = (
-    "On a terminal it is coloured, and redrawn in place with --watch, where rich is installed: "
-    "pip install 'kueue-steps[terminal]'. Elsewhere it is plain text."
+    "On a terminal it is coloured, and redrawn in place with --watch, where rich is installed (the "
+    "extra `terminal`). Elsewhere it is plain text."
 )
 
 

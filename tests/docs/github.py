@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parents[2]
 PARSER = MarkdownIt("commonmark").enable("table")
-PARENTLESS = ("README.md", "SECURITY.md", "CHANGELOG.md")
+PARENTLESS = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 
 
 @dataclass(frozen=True)

@@ -158,8 +158,9 @@ def _is_on_record(metadata: Metadata, policy: Policy) -> bool:
 def _gang_warning(reason: Reason, policy: Policy) -> tuple[str, ...]:
     if (why := GANG_WARNINGS.get(reason)) is None:
         return ()
-    change = f"; annotation {names.MODE}: step would change that"
-    return (f"admitted whole, since {why}{change if policy.allow_mode_override else ''}",)
+    is_ones_own_choice = reason in GANGS and policy.allow_mode_override
+    change = f"; annotation {names.MODE}: step would change that" if is_ones_own_choice else ""
+    return (f"admitted whole, since {why}{change}",)
 
 
 def _gang_stepped(reason: Reason | None) -> tuple[str, ...]:
