@@ -146,6 +146,45 @@ async def test_what_a_shared_read_did_not_find_is_asked_for_again(
     assert isinstance(await second, Found)
 
 
+async def test_what_a_shared_read_missed_is_read_once_for_all(
+    reader: ClusterReader, api: Api
+) -> None:
+    """Of a runtime that there is not, 25 reviews at once make two reads."""
+    api.delay, api.status = 0.05, 404
+    answers = await asyncio.gather(*(reader.read(RUNTIME) for _ in range(25)))
+    assert answers == [Absent()] * 25
+    assert len(api.calls) == 2
+
+
+async def test_a_failure_is_not_shared(reader: ClusterReader, api: Api) -> None:
+    """A review that came late into a read that hangs has its own time: whole is for ever."""
+    api.delay = 0.35
+    first = asyncio.create_task(reader.read(RUNTIME))
+    await asyncio.sleep(0.2)
+    api.delay = 0
+    assert isinstance(await reader.read(RUNTIME), Found)
+    assert isinstance(await first, Unreadable)
+
+
+async def test_a_read_that_follows_another_keeps_the_bound(reader: ClusterReader, api: Api) -> None:
+    """Who joins a read and then has to ask anew waits no longer than others (design 5)."""
+    api.delay, api.status = 0.2, 404
+    first = asyncio.create_task(reader.read(RUNTIME))
+    await asyncio.sleep(0)
+    answer = await reader.read(RUNTIME)
+    assert answer == Unreadable("the API server did not answer within 0.3 s")
+    assert await first == Absent()
+
+
+async def test_without_memory_nothing_is_shared(api: Api) -> None:
+    """`lookups.cacheSeconds: 0` asks each time."""
+    api.delay = 0.05
+    async with connected_to(api) as connection:
+        reader = ClusterReader(connection, timeout=1, time_to_live=0)
+        await asyncio.gather(reader.read(RUNTIME), reader.read(RUNTIME))
+    assert len(api.calls) == 2
+
+
 async def test_a_review_that_is_given_up_takes_no_other_with_it(
     reader: ClusterReader, api: Api
 ) -> None:

@@ -1,5 +1,6 @@
 """The connection to the API server: a Pod's ServiceAccount, or a kubeconfig."""
 
+import asyncio
 import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from kubernetes.aio import client, config
 from kubernetes.aio.config import ConfigException
 
 IN_POD: Final = "KUBERNETES_SERVICE_HOST"
+RENEWAL_SECONDS: Final = 60.0
 
 
 class NoCluster(Exception):
@@ -20,27 +22,49 @@ class NoCluster(Exception):
 
 
 @asynccontextmanager
-async def connected(kubeconfig: Path | None) -> AsyncGenerator[client.ApiClient, None]:
+async def connected(
+    kubeconfig: Path | None, *, renewal: float = RENEWAL_SECONDS
+) -> AsyncGenerator[client.ApiClient, None]:
     """An API client for the length of the block.
 
     With no kubeconfig given: the ServiceAccount of the Pod, or outside of one the kubeconfig that
-    KUBECONFIG names, or ~/.kube/config. Raises NoCluster.
+    KUBECONFIG names, or ~/.kube/config. A credential that expires is renewed; `renewal` is how many
+    seconds lie between two looks at it. Raises NoCluster.
     """
     settings = client.Configuration()
+    loader = None
     try:
         if kubeconfig is None and IN_POD in os.environ:
             config.load_incluster_config(client_configuration=settings)
         else:
             path = str(kubeconfig) if kubeconfig else None
-            await config.load_kube_config(path, client_configuration=settings)
+            loader = await config.load_kube_config(path, client_configuration=settings)
     except (ConfigException, OSError, yaml.YAMLError, TypeError) as error:
         # The loader meets a file that is no mapping with a TypeError.
         raise NoCluster(
             f"No API server is known ({error}). Give --kubeconfig, set KUBECONFIG, or run in a Pod."
         ) from error
     settings.client_session_kwargs = session_options(settings.host)
-    async with client.ApiClient(settings) as api:
+    async with client.ApiClient(settings) as api, _renewed(loader, settings, renewal):
         yield api
+
+
+@asynccontextmanager
+async def _renewed(
+    loader: Any, settings: client.Configuration, seconds: float
+) -> AsyncGenerator[None, None]:
+    """Runs a kubeconfig's credential plugin again when what it gave has expired.
+
+    A Pod's token needs no task: the client reads its file anew each minute.
+    """
+    if loader is None:
+        yield
+        return
+    task = asyncio.create_task(config.refresh_token(loader, settings, seconds))
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def session_options(host: str) -> dict[str, Any]:

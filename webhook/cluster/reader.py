@@ -1,6 +1,7 @@
 """Reads the objects that the rules ask for: bounded in time, most of them cached, never raising."""
 
 import asyncio
+from functools import partial
 from time import monotonic
 from typing import Final
 
@@ -44,21 +45,38 @@ class ClusterReader:
             return Absent()  # Nor may it lead to another path.
         if (cached := self._cached(key)) is not None:
             return cached
-        if key.plural in LIVE:
-            return await self._fetch(key)
-        return await self._shared(key)
+        try:
+            async with asyncio.timeout(self._timeout):
+                if key.plural in LIVE or not self._time_to_live:
+                    return await self._fetch(key)
+                return await self._shared(key)
+        except TimeoutError:
+            return Unreadable(f"the API server did not answer within {self._timeout:g} s")
 
     async def _shared(self, key: Key) -> Answer:
-        """One read for all reviews that ask while it is under way, whichever of them goes away.
+        """What one read finds for all reviews that ask meanwhile.
 
-        What another review's read did not find may have been made since that began.
+        What a read that began before the question did not find may be there since, so then the next
+        one is asked.
         """
-        if task := self._under_way.get(key):
-            answer = await asyncio.shield(task)
-            return await self._fetch(key) if isinstance(answer, Absent) else answer
-        task = self._under_way[key] = asyncio.create_task(self._fetch(key))
-        task.add_done_callback(lambda _: self._under_way.pop(key))
+        if key in self._under_way:
+            answer = await self._joined(key)
+            if isinstance(answer, Found):
+                return answer
+        return await self._joined(key)
+
+    async def _joined(self, key: Key) -> Answer:
+        """The read that is under way, or a new one; it goes on, whoever is given up."""
+        if (task := self._under_way.get(key)) is None:
+            task = self._under_way[key] = asyncio.create_task(self._fetch(key))
+            task.add_done_callback(partial(self._ended, key))
         return await asyncio.shield(task)
+
+    def _ended(self, key: Key, task: asyncio.Task[Answer]) -> None:
+        """Forgets it. At the end of the server nobody may be left whom an error would concern."""
+        del self._under_way[key]
+        if not task.cancelled():
+            task.exception()
 
     async def _fetch(self, key: Key) -> Answer:
         try:
