@@ -10,7 +10,7 @@ PARALLEL ?= -n 3 --dist loadfile
 export KUEUE_FRAMEWORKS KUEUE_MANAGE_ALL
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sdk demo up down status test test-fast test-stack check fmt lock certs manifests reference docs docs-serve sbom timeline bench-latency
+.PHONY: help setup sdk demo up down status test test-fast test-stack check fmt lock certs manifests reference docs docs-serve sbom timeline bench-latency bench-create bench-quota bench-growth
 
 help: ## Show the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1|/' | column -t -s '|'
@@ -75,6 +75,15 @@ timeline: setup ## Play the demo, keep its record and draw it for README and doc
 
 bench-latency: setup ## Measure reviews/s and latency beside Kueue's own webhook, 15 minutes (QUICK=1 for a look)
 	$(BIN)/python -m bench.latency $(if $(QUICK),--quick --to dist)
+
+bench-create: setup ## Measure creates and updates with and without our registration, 6 minutes (QUICK=1 for a look)
+	$(BIN)/python -m bench.create $(if $(QUICK),--quick --to dist) $(ARGS)
+
+bench-growth: setup ## Measure 10, 100 and 1,000 TrainJobs, whole and stepped, 10 minutes (QUICK=1, LARGE=1 for 10,000)
+	$(BIN)/python -m bench.growth $(if $(QUICK),--quick --to dist) $(if $(LARGE),--large) $(ARGS)
+
+bench-quota: setup ## Measure what GPUs wait for, whole and stepped, at three loads, 12 minutes (QUICK=1 for a look)
+	$(BIN)/python -m bench.quota $(if $(QUICK),--quick --to dist) $(ARGS)
 
 manifests: setup ## Write install.yaml and what of the chart follows from settings and manifests/base
 	$(BIN)/python -m manifests.generate

@@ -12,3 +12,7 @@ class RecordRefused(BenchError):
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path}: {why}; measure it anew")
+
+
+class Unmeasured(BenchError):
+    """The run cannot go on, or what it would say would not be true."""

@@ -1,12 +1,8 @@
 """`python -m bench.latency`: measure, write the record and the page, and say what was missed."""
 
-import signal
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Final, NoReturn
+from typing import Final
 
 import click
 
@@ -14,6 +10,7 @@ from bench.errors import BenchError
 from bench.latency import plan, record, session
 from bench.latency.page import page
 from bench.latency.targets import judged
+from bench.terminal import interruptible, since_start
 from localcluster import webhook
 from localcluster.demo.session import passing
 from localcluster.errors import LocalClusterError
@@ -42,8 +39,7 @@ REPEATS: Final = 5
 )
 def main(*, quick: bool, repeats: int, folder: Path, source: Path | None) -> None:
     """Measure our server beside Kueue's own webhook on a control plane that ends afterwards."""
-    signal.signal(signal.SIGINT, _interrupt)
-    signal.signal(signal.SIGTERM, _interrupt)
+    interruptible()
     try:
         found = record.read(source) if source else _measured(quick=quick, repeats=repeats)
     except (BenchError, LocalClusterError) as error:
@@ -59,26 +55,10 @@ def main(*, quick: bool, repeats: int, folder: Path, source: Path | None) -> Non
 
 def _measured(*, quick: bool, repeats: int) -> record.Record:
     chosen = plan.quick() if quick else plan.full(repeats)
-    say = _since_start()
+    say = since_start()
     with passing(say) as cluster, tempfile.TemporaryDirectory() as folder:
         webhook.install(cluster)
         return session.run(cluster, chosen, Path(folder), say)
-
-
-def _since_start() -> Callable[[str], None]:
-    start = time.monotonic()
-
-    def say(line: str) -> None:
-        click.echo(f"[{time.monotonic() - start:6.1f} s] {line}", err=True)
-
-    return say
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    # Once is enough: a second one must not cut the cleaning up short.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

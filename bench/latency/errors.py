@@ -1,10 +1,6 @@
 """Everything that a measurement of latency raises on purpose."""
 
-from bench.errors import BenchError
-
-
-class Unmeasured(BenchError):
-    """The run cannot go on, or what it would say would not be true."""
+from bench.errors import Unmeasured
 
 
 class WrongAnswer(Unmeasured):

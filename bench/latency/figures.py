@@ -6,7 +6,7 @@ from math import ceil
 
 import msgspec
 
-from bench.latency.errors import Unmeasured
+from bench.errors import Unmeasured
 from bench.latency.generator import Shot
 
 NANOSECONDS_PER_MILLISECOND = 1_000_000

@@ -16,7 +16,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from bench.latency.errors import Unmeasured, WrongAnswer
+from bench.errors import Unmeasured
+from bench.latency.errors import WrongAnswer
 from localcluster.build import Plan, Say, build
 
 MODULE: Final = Path(__file__).resolve().parent / "vegeta"

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bench.latency.errors import Unmeasured
+from bench.errors import Unmeasured
 
 TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
 MEBIBYTE_IN_KIB: Final = 1024

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from statistics import median
 
+from bench.judgement import Judgement
 from bench.latency.contenders import Side
 from bench.latency.decision import Timing
 from bench.latency.record import Conditions, Measurement, Posted, Record
@@ -17,11 +18,11 @@ from bench.latency.summary import (
     PER_SECOND,
     Figure,
     Row,
-    Spread,
     losses,
     rows,
 )
-from bench.latency.targets import Judgement, judged
+from bench.latency.targets import judged
+from bench.spread import Spread
 
 SHOWN = (PER_SECOND, P50, P99, P999, CPU, PEAK)
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Collection
 from typing import Final
 
+from bench.errors import Unmeasured
 from bench.latency import submissions
-from bench.latency.errors import Unmeasured
 from bench.latency.recorder import Recorder, recording
 from bench.latency.reviews import Review, Size, What, find, key, source
 from bench.latency.submissions import SUBMISSIONS, Submission

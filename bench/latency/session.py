@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Final
 
 from bench.environment import Observed
+from bench.errors import Unmeasured
 from bench.latency import contenders, decision, generator, meter, recording
 from bench.latency.contenders import Contender, Side
 from bench.latency.decision import Timing
-from bench.latency.errors import Unmeasured
 from bench.latency.figures import figures
 from bench.latency.generator import Load, Target
 from bench.latency.keys import kind_of_key

@@ -1,20 +1,12 @@
 """Medians and spreads over the repeats, cell by cell. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
-from statistics import median
 from typing import Final, NamedTuple
 
 from bench.latency.contenders import Side
 from bench.latency.plan import Group
 from bench.latency.record import Measurement
-
-
-class Spread(NamedTuple):
-    """A figure over the repeats."""
-
-    median: float
-    least: float
-    most: float
+from bench.spread import Spread, spread
 
 
 class Figure(NamedTuple):
@@ -45,8 +37,7 @@ class Row(NamedTuple):
 
     def spread(self, figure: Figure, side: Side) -> Spread:
         """A figure of one side."""
-        values = [figure.value(item) for item in self.sides[side]]
-        return Spread(median(values), min(values), max(values))
+        return spread(figure.value(item) for item in self.sides[side])
 
     def ratio(self, figure: Figure, other: Side) -> float | None:
         """Our median over another side's; None where that was not measured, or is 0."""

@@ -1,8 +1,9 @@
 """What was promised, and whether the record keeps it. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
+from bench.judgement import Judgement
 from bench.latency.contenders import Side
 from bench.latency.decision import Timing
 from bench.latency.plan import OPEN_RATE, Group
@@ -15,19 +16,6 @@ OPEN_P99_MILLISECONDS: Final = 10.0
 DECISION_MICROSECONDS: Final = 50.0
 RATE_KEPT: Final = 0.99
 """What is asked in the last moments is answered after the end."""
-
-
-class Judgement(NamedTuple):
-    """A target; what was found for each thing that it is about, and for which it is missed."""
-
-    target: str
-    found: dict[str, str]
-    missed: list[str]
-
-    @property
-    def is_met(self) -> bool:
-        """Is it met for all, and is there anything that it could be met for?"""
-        return bool(self.found) and not self.missed
 
 
 def judged(record: Record) -> list[Judgement]:

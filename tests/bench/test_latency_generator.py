@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bench.latency.errors import Unmeasured, WrongAnswer
+from bench.errors import Unmeasured
+from bench.latency.errors import WrongAnswer
 from bench.latency.figures import figures, percentile
 from bench.latency.generator import Load, Shot, Target, arguments, denials, listing, read
 
