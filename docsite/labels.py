@@ -118,6 +118,13 @@ THEIRS: Final[Mapping[str, Key]] = {
         "uid of the Job",
         "How the Workload of a Job is found, to pause it and to show what it waits for.",
     ),
+    names.JOBSET_NAME: Key(
+        "label",
+        "Jobs",
+        "JobSet",
+        "name of the JobSet",
+        "By it `kueue-steps steps` reads the Jobs of JobSets alone.",
+    ),
     names.REPLICATED_JOB: Key(
         "label",
         "Jobs",

@@ -1,13 +1,14 @@
 """The command `kueue-steps`. Exit codes: 0 fine, 1 a finding or a failure, 2 wrong usage."""
 
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final, NoReturn
 
 import click
-import uvloop
 
 from webhook import __version__
+from webhook.rules.words import escaped, printable
 
 FILE: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUTPUT: Final = click.option(
@@ -27,6 +28,8 @@ LIVE: Final = (
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Kueue admits TrainJobs and JobSets one step at a time."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # What the terminal has no character for.
 
 
 @main.command()
@@ -44,6 +47,8 @@ def main() -> None:
 def serve(path: Path | None, kubeconfig: Path | None) -> None:
     """Run the admission webhook server until SIGTERM."""
     # Imported here, so that `version` and `--help` need not wait for the client library.
+    import uvloop  # noqa: PLC0415 - nothing but the server needs it
+
     from webhook import server, settings, telemetry  # noqa: PLC0415
     from webhook.cluster.connection import NoCluster  # noqa: PLC0415
     from webhook.pki.mounted import NoFiles  # noqa: PLC0415
@@ -56,7 +61,7 @@ def serve(path: Path | None, kubeconfig: Path | None) -> None:
     try:
         uvloop.run(server.serve(configuration, kubeconfig))
     except (NoCluster, NoFiles, OSError) as error:
-        _fail(f"kueue-steps can't serve: {error}", 1)
+        _fail(printable(f"kueue-steps can't serve: {error}"), 1)
 
 
 @main.command()
@@ -78,7 +83,7 @@ def doctor(namespace: str, config: Path | None, kubeconfig: Path | None, output:
             kubeconfig=kubeconfig, config=config, namespace=namespace, form=output
         )
     except NoCluster as error:
-        _fail(str(error), 1)
+        _fail(printable(str(error)), 1)
     click.echo(outcome.text)
     sys.exit(outcome.code)
 
@@ -136,10 +141,12 @@ def preview(
     )
     try:
         report = command.preview(look)
-    except (command.BadFile, command.BadConfiguration) as error:
+    except command.BadConfiguration as error:
         _fail(str(error), 2)
+    except command.BadFile as error:
+        _fail(printable(str(error)), 2)
     except command.OutOfSight as error:
-        _fail(str(error), 1)
+        _fail(printable(str(error)), 1)
     click.echo(command.rendered(report, output))
     sys.exit(int(report.is_finding))
 
@@ -173,9 +180,9 @@ def steps(
         wish = command.wanted(kubeconfig, namespace, name, everywhere=everywhere, unqueued=unqueued)
         command.steps(kubeconfig, wish, output, watch=watch)
     except command.BadName as error:
-        _fail(str(error), 2)
+        _fail(printable(str(error)), 2)
     except (command.NoCluster, command.Unknown) as error:
-        _fail(str(error), 1)
+        _fail(printable(str(error)), 1)
 
 
 @main.command()
@@ -185,7 +192,7 @@ def version() -> None:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    click.echo(message, err=True)
+    click.echo("\n".join(map(escaped, message.split("\n"))), err=True)
     sys.exit(code)
 
 

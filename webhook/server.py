@@ -1,6 +1,7 @@
 """The whole program on one page: settings in, two listeners, a drain on SIGTERM."""
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from pathlib import Path
 from socket import gethostname
@@ -63,6 +64,8 @@ async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
             settings.operations_port,
         )
         await _report_kueue(reader, configuration.policy)
+        gc.collect()
+        gc.freeze()  # What is there from here on stays: no collection has to walk over it.
         signals.handle()
         async with asyncio.TaskGroup() as tasks:
             served = tasks.create_task(reviews.run_until_stopped())

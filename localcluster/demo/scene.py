@@ -11,11 +11,11 @@ from functools import cached_property
 
 from localcluster.demo.trace import GPU
 from localcluster.manifests import Object
-from webhook.rules.names import PAUSED
+from webhook.rules import names
+from webhook.rules.names import JOB_UID, PAUSED
 
-JOB_UID = "kueue.x-k8s.io/job-uid"
-JOBSET_NAME = "jobset.sigs.k8s.io/jobset-name"
-STEP_NAME = "jobset.sigs.k8s.io/replicatedjob-name"
+JOBSET_NAME = names.JOBSET_NAME
+STEP_NAME = names.REPLICATED_JOB
 UNADMITTED = ""
 
 

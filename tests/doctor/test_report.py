@@ -68,3 +68,15 @@ def test_equal_severities_stay_in_the_order_of_the_checks() -> None:
     patient.absent |= {questions.KUEUE_API, questions.JOBSET_API}
     first = json.loads(rendered(patient.findings(), "json"))["findings"][:2]
     assert [item["check"] for item in first] == ["KueueApi", "JobSetApi"]
+
+
+def test_what_others_say_can_not_steer_a_terminal() -> None:
+    """Control sequences are escapes, and a line break forges no finding."""
+    said = "bad\nok      KueueApi    Kueue: all\x1b[2J is\u202e well"
+    [first, second, *_] = rendered(
+        [Finding(Check.PAUSES, error("Pod a", said, said))], "table"
+    ).split("\n")
+    shown = r"bad ok KueueApi Kueue: all\x1b[2J is\u202e well"
+    assert first == f"error   Pauses  Pod a: {shown}"
+    assert second.strip() == f"> {shown}"
+    assert rendered([Finding(Check.PAUSES, error("Pod a", said, said))], "json").isascii()

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from tests.edge.objects_seen import Tree, at, condition
-from webhook.cluster.changes import Listed
+from tests.edge.objects_seen import Tree, at, condition, see_all
 from webhook.cluster.happenings import Happening, Happenings
 from webhook.cluster.items import Item
 from webhook.cluster.known import Known
@@ -60,7 +59,7 @@ def happenings(*items: Item) -> Happenings:
         (known.see_jobsets, "TrainJob"),
         (known.see_workloads, "Job"),
     ):
-        see(Listed(tuple(item for item in items if _controller_kind(item) == kind)))
+        see_all(see, (item for item in items if _controller_kind(item) == kind))
     return Happenings(known)
 
 
@@ -71,9 +70,11 @@ def _controller_kind(item: Item) -> str:
 
 
 def told(seen: Happenings, seconds: float = 60, *uids: str) -> list[Happening]:
-    """What is due at this time, in the order in which kubectl shows it."""
-    due = [one for uid in uids or ("js", "job") for one in seen.due(uid, at(seconds))]
-    return sorted(due, key=lambda one: one.name)
+    """What is told at this time, in the order in which kubectl shows it."""
+    due = [(uid, one) for uid in uids or ("js", "job") for one in seen.due(uid, at(seconds))]
+    for uid, happening in due:
+        seen.tell(uid, happening)
+    return sorted((happening for _, happening in due), key=lambda one: one.name)
 
 
 def short(due: Iterable[Happening]) -> list[tuple[EventReason, float, str]]:

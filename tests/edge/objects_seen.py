@@ -1,11 +1,12 @@
 """Jobs, JobSets and Workloads as the API server sends them to the companion."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 
+from webhook.cluster.changes import Begun, Change, Changed, Ended
 from webhook.cluster.items import Item
 from webhook.rules import names
 
@@ -96,7 +97,8 @@ def workload(
         "annotations": MARK if marked else None,
         "ownerReferences": BY_JOB,
     }
-    spec = {"active": active, "queueName": "gpu"}
+    pods = {"template": {"metadata": {"labels": {STEP: "node"}}}}
+    spec = {"active": active, "queueName": "gpu", "podSets": [pods]}
     status = {"conditions": list(conditions), "admission": admission}
     return item({"metadata": head | metadata, "spec": spec, "status": status})
 
@@ -104,3 +106,9 @@ def workload(
 def item(tree: Tree) -> Item:
     """An object as a watch decodes it."""
     return msgspec.json.decode(msgspec.json.encode(tree), type=Item)
+
+
+def see_all(see: Callable[[Change], set[str]], items: Iterable[Item] = ()) -> set[str]:
+    """Lets a whole list be seen; the uids to look at again."""
+    changes: list[Change] = [Begun(), *map(Changed, items), Ended()]
+    return set[str]().union(*map(see, changes))

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,8 @@ import pytest
 from kubernetes.aio import client
 
 from tests.edge.servers import connected_to
-from webhook.cluster.changes import Changed, Changes, Kind, Listed
+from webhook.cluster.changes import Begun, Changed, Changes, Ended, Kind
+from webhook.cluster.pace import SLICE
 
 pytestmark = pytest.mark.anyio
 
@@ -81,13 +83,20 @@ async def _seen(
 ) -> list[str]:
     """The first changes, in short: a list as `=a,b`, a change as `+a`, a deletion as `-a`."""
     seen: list[str] = []
+    listed: list[str] | None = None
     changes = Changes(connection, KIND, lost).follow()
     async with asyncio.timeout(10):
         async for change in changes:
-            if isinstance(change, Listed):
-                seen.append("=" + ",".join(item.metadata.name for item in change.items))
-            if isinstance(change, Changed):
-                seen.append(("-" if change.deleted else "+") + change.item.metadata.name)
+            match change:
+                case Begun():
+                    listed = []
+                case Ended():
+                    seen.append("=" + ",".join(listed or ()))
+                    listed = None
+                case Changed(item) if listed is not None:
+                    listed.append(item.metadata.name)
+                case Changed(item, deleted=deleted):
+                    seen.append(("-" if deleted else "+") + item.metadata.name)
             if len(seen) == count:
                 break
     await changes.aclose()
@@ -103,6 +112,40 @@ async def test_a_list_in_pages_and_then_every_change(
     assert await _seen(connection, 3) == ["=a,b", "+a", "-b"]
     assert api.asked[1]["continue"] == "next"
     assert api.asked[2]["resourceVersion"] == "7"
+
+
+async def test_of_a_list_one_page_is_held(api: Api, connection: client.ApiClient) -> None:
+    """What is listed is handed on page by page: all of it at once would not fit."""
+    api.pages = [page(5, item("a", 1), item("b", 2), more="next"), page(7, item("c", 3))]
+    changes = Changes(connection, KIND, lambda _: None).follow()
+    first = [await anext(changes) for _ in range(3)]
+    assert len(api.asked) == 1
+    rest = [await anext(changes) for _ in range(2)]
+    await changes.aclose()
+    assert [type(change) for change in first + rest] == [Begun, *[Changed] * 3, Ended]
+
+
+async def test_others_run_while_a_page_is_read(api: Api, connection: client.ApiClient) -> None:
+    """A review is not kept waiting for the last object of a long list."""
+    api.pages = [page(5, *(item(str(number), number) for number in range(10 * SLICE)))]
+    changes = Changes(connection, KIND, lambda _: None).follow()
+    for _ in range(2):
+        await anext(changes)
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    task = asyncio.create_task(others())
+    for _ in range(10 * SLICE - 1):
+        await anext(changes)
+    assert turns > 5
+    task.cancel()
+    await asyncio.wait([task])
+    await changes.aclose()
 
 
 async def test_a_list_of_nothing_is_no_loss(api: Api, connection: client.ApiClient) -> None:
@@ -125,6 +168,42 @@ async def test_a_watch_that_ends_goes_on_where_it_was(
     ]
     assert await _seen(connection, 3) == ["=", "+a", "+b"]
     assert [query.get("resourceVersion") for query in api.asked] == [None, "5", "50"]
+
+
+async def test_a_watch_that_ends_at_once_is_told_and_not_opened_again_at_once(
+    api: Api, connection: client.ApiClient
+) -> None:
+    """A server that lets no watch live is asked more and more seldom, and not for lists."""
+    api.pages, api.watches = [page(5)], [(200, [])] * 4
+    api.watches.append((200, [event("ADDED", item("a", 6))]))
+    losses: list[str] = []
+    begun = time.monotonic()
+    assert await _seen(connection, 2, losses.append) == ["=", "+a"]
+    assert losses == ["the watch has ended at once"] * 4
+    assert time.monotonic() - begun > (0.2 + 0.4 + 0.8 + 1.6) / 2
+
+
+async def test_lists_that_no_watch_follows_are_read_more_and_more_seldom(
+    api: Api, connection: client.ApiClient
+) -> None:
+    """A list that can be read does not end the backing off: the watch has to work too."""
+    api.pages, api.watches = [page(5)] * 4, [(410, [])] * 3
+    begun = time.monotonic()
+    assert await _seen(connection, 4) == ["="] * 4
+    assert time.monotonic() - begun > (0.2 + 0.4 + 0.8) / 2
+
+
+async def test_an_object_that_cannot_be_read_costs_no_other(
+    api: Api, connection: client.ApiClient
+) -> None:
+    """It is left out and told of; the list and the watch go on."""
+    odd = {"metadata": {"name": "odd", "resourceVersion": "7", "labels": ["a"]}}
+    api.pages = [page(5, odd, item("a", 1))]
+    api.watches = [(200, [event("ADDED", odd)]), (200, [event("ADDED", item("b", 8))])]
+    losses: list[str] = []
+    assert await _seen(connection, 2, losses.append) == ["=a", "+b"]
+    assert [loss.split(":")[0] for loss in losses] == ["ValidationError"] * 2
+    assert [query.get("resourceVersion") for query in api.asked] == [None, "5", "7"]
 
 
 GONE = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}
@@ -175,9 +254,9 @@ async def test_of_an_object_only_the_slim_view_is_kept(
     }
     api.pages = [page(5, body)]
     changes = Changes(connection, KIND, lambda _: None).follow()
-    first = await anext(changes)
+    _, listed = await anext(changes), await anext(changes)
     await changes.aclose()
-    assert isinstance(first, Listed)
-    kept = msgspec.json.encode(first.items[0])
+    assert isinstance(listed, Changed)
+    kept = msgspec.json.encode(listed.item)
     assert len(kept) < 200
     assert b"0000-00-00" in kept

@@ -4,16 +4,15 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import pytest
 from kubernetes.aio import client
 
 from tests.edge.objects_seen import at
 from tests.edge.servers import connected_to
-from webhook.cluster.events import ATTEMPTS, MOST_WAITING, Events
+from webhook.cluster.events import ATTEMPTS, WRITERS, Events
 from webhook.cluster.happenings import Happening
 from webhook.cluster.views import Parent
 from webhook.rules.reasons import EventReason
@@ -153,15 +152,6 @@ async def test_an_event_is_posted_whole(events: Events, api: Api) -> None:
     ]
 
 
-WARNINGS = {EventReason.STEP_FAILED, EventReason.STEP_EVICTED}
-
-
-@pytest.mark.parametrize("reason", EventReason)
-def test_failures_and_evictions_are_warnings(reason: EventReason) -> None:
-    """Everything else is how things go."""
-    assert reason.is_warning == (reason in WARNINGS)
-
-
 PASSING: dict[str, Answer] = {
     "an API server that starts": (503, {}),
     "a bug of the API server": (500, {}),
@@ -219,7 +209,7 @@ REFUSED = {"no right": (NO_RIGHT, "403 events is forbidden"), "a bug": (INVALID,
 async def test_a_refusal_is_told_once_until_a_write_succeeds(
     events: Events, api: Api, told: Told, answer: Answer, why: str
 ) -> None:
-    """Where RBAC lacks the right the log says so, once and not for every Event."""
+    """Where RBAC lacks the right the log says so once, and then how many Events it has cost."""
     api.script = [answer] * 20
     for number in range(20):
         events.put(happening(number))
@@ -231,7 +221,7 @@ async def test_a_refusal_is_told_once_until_a_write_succeeds(
     api.script = [answer]
     events.put(happening(21))
     await api.heard(1)
-    assert len(told.lost) == 2
+    assert told.lost == [told.lost[0], "19 more Events were dropped", told.lost[0]]
 
 
 async def test_an_api_server_that_is_gone_is_told_once(told: Told) -> None:
@@ -247,23 +237,30 @@ async def test_an_api_server_that_is_gone_is_told_once(told: Told) -> None:
     assert "127.0.0.1" in why
 
 
-async def test_a_queue_that_is_full_takes_no_more_and_holds_nobody_up(told: Told) -> None:
-    """While nothing can be written memory stays bounded; what is too much is dropped."""
-    async with client.ApiClient(client.Configuration(host="http://127.0.0.1:1")) as connection:
-        events = Events(connection, "kueue-steps-0", told)
-        for number in range(MOST_WAITING + 10):
-            events.put(happening(number))
-    assert told.lost == [f"more than {MOST_WAITING} Events wait to be written"]
+async def test_a_queue_that_is_full_takes_no_more_and_says_so(api: Api, told: Told) -> None:
+    """Memory stays bounded; half of the room has to be free before old ones are put again."""
+    async with connected_to(api) as connection:
+        events = Events(connection, "kueue-steps-0", told, places=20)
+        taken = [events.put(happening(number)) for number in range(30)]
+        assert taken == [True] * 20 + [False] * 10
+        writer, room = asyncio.create_task(events.run()), asyncio.create_task(events.room())
+        await room
+        assert 10 - WRITERS <= len(api.posted) < 20
+        assert events.put(happening(20))
+        await api.heard(21)
+        writer.cancel()
+        await asyncio.wait([writer])
+    assert (len(told.stored), told.lost) == (21, [])
 
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "observability.md"
-
-
-def test_the_documentation_lists_every_reason() -> None:
-    """docs/how-to/observability.md has one row for each, with its type."""
-    section = DOCUMENT.read_text().split("\n## Events\n")[1].split("\n## ")[0]
-    rows = [line.split("|")[1:3] for line in section.splitlines() if line.startswith("| `")]
-    documented = {reason.strip(" `"): kind.strip() for reason, kind in rows}
-    assert documented == {
-        reason.value: "Warning" if reason.is_warning else "Normal" for reason in EventReason
-    }
+async def test_an_event_that_nobody_can_write_costs_no_other(
+    events: Events, api: Api, told: Told
+) -> None:
+    """A bug that shows with one Event is told, and the writers live on."""
+    for _ in range(WRITERS):
+        events.put(replace(happening(), note=cast("str", object())))
+    events.put(happening(1))
+    await api.heard(1)
+    assert told.stored == [True]
+    assert len(told.lost) == 2
+    assert told.lost[1] == f"{WRITERS - 1} more Events were dropped"

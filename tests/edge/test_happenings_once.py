@@ -1,6 +1,7 @@
 """Each Event once, on the right parent, under one name: whatever was seen first, by any replica."""
 
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -18,8 +19,8 @@ from tests.edge.happened import (
     short,
     told,
 )
-from tests.edge.objects_seen import at, condition, job, jobset, owner, workload
-from webhook.cluster.changes import Changed, Listed
+from tests.edge.objects_seen import at, condition, job, jobset, owner, see_all, workload
+from webhook.cluster.changes import Changed
 from webhook.cluster.happenings import LONGEST_AGE, PATIENCE, Happenings
 from webhook.cluster.items import Item
 from webhook.cluster.known import Known
@@ -53,8 +54,8 @@ PARENTS: dict[str, tuple[Item, Parent | None]] = {
 def test_whom_it_is_told(jobset_: Item, parent: Parent | None) -> None:
     """Events are about what the user submitted, and about nothing that is somebody else's."""
     known = Known()
-    known.see_jobs(Listed((job(condition("Complete", 9)),)))
-    known.see_jobsets(Listed((jobset_,)))
+    known.see_jobs(Changed(job(condition("Complete", 9))))
+    known.see_jobsets(Changed(jobset_))
     assert [one.parent for one in told(Happenings(known))] == ([parent] if parent else [])
 
 
@@ -101,9 +102,9 @@ STRANGERS: dict[str, tuple[Item, ...]] = {
 def test_who_may_only_make_jobs_or_workloads_tells_nothing(items: tuple[Item, ...]) -> None:
     """Nobody has Events written on a parent of somebody else by naming its uid."""
     known = Known()
-    known.see_jobs(Listed(items[:1]))
-    known.see_jobsets(Listed(items[1:2]))
-    known.see_workloads(Listed(items[2:]))
+    see_all(known.see_jobs, items[:1])
+    see_all(known.see_jobsets, items[1:2])
+    see_all(known.see_workloads, items[2:])
     assert told(Happenings(known)) == []
 
 
@@ -113,9 +114,18 @@ def test_everything_is_told_once() -> None:
     assert [one.reason for one in told(seen)] == [QUEUED]
     seen.known.see_workloads(Changed(workload(no_quota(3, message="another reason"))))
     assert told(seen) == []
-    seen.known.see_workloads(Listed((workload(reserved(9), admitted(9)),)))
+    see_all(seen.known.see_workloads, [workload(reserved(9), admitted(9))])
     assert [one.reason for one in told(seen)] == [ADMITTED]
     assert told(seen) == []
+
+
+def test_what_nobody_took_is_due_again() -> None:
+    """An Event for which there was no room is not lost."""
+    seen = happenings(job(), jobset(), workload(no_quota(3)))
+    (first,) = seen.due("job", at(60))
+    assert seen.due("job", at(60)) == [first]
+    seen.tell("job", first)
+    assert seen.due("job", at(60)) == []
 
 
 def test_an_eviction_again_is_told_again() -> None:
@@ -137,8 +147,8 @@ def test_a_step_is_told_to_wait_once_kueue_has_said_why_or_after_a_while() -> No
     seen = happenings(job(), jobset(), workload())
     early, late = 2.5, 2 + PATIENCE.total_seconds()
     assert told(seen, early) == []
-    assert seen.is_open("job", at(early))
-    assert not seen.is_open("job", at(late))
+    assert seen.patience("job", at(early)) == timedelta(seconds=late - early)
+    assert seen.patience("job", at(late)) is None
     assert [one.reason for one in told(seen, late)] == [QUEUED]
 
 

@@ -37,7 +37,7 @@ def test_a_note_is_one_line() -> None:
     """Line breaks and control characters of others do not reach a terminal."""
     turn = Turn(is_true=True, at=at(0), reason="Odd", message="one\n  two\tthree\x1b[31m.\n")
     assert notes.evicted("Step node", turn) == (
-        "Step node stops: Kueue has taken its quota away. Kueue says: Odd: one two three[31m."
+        "Step node stops: Kueue has taken its quota away. Kueue says: Odd: one two three\\x1b[31m."
     )
 
 

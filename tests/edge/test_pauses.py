@@ -4,29 +4,12 @@ from typing import Any
 
 import pytest
 
-from tests.edge.objects_seen import MARK, job, jobset, owner, workload
-from webhook.cluster.changes import Changed, Listed
+from tests.edge.objects_seen import MARK, job, jobset, owner, see_all, workload
+from tests.edge.seen import action, known
+from webhook.cluster.changes import Changed
 from webhook.cluster.items import Item
 from webhook.cluster.known import Known
-from webhook.cluster.pauses import Action, due, still_applies
-
-
-def known(job_: Item | None, jobset_: Item | None, workload_: Item | None) -> Known:
-    """What is known after these were listed; None means that the list was empty."""
-    known = Known()
-    known.see_jobs(Listed((job_,) if job_ else ()))
-    known.see_jobsets(Listed((jobset_,) if jobset_ else ()))
-    known.see_workloads(Listed((workload_,) if workload_ else ()))
-    return known
-
-
-def action(known: Known) -> Action | None:
-    """What is due for the Job; it is always its own Workload that it is due for."""
-    if (switch := due(known, "job")) is None:
-        return None
-    assert (switch[1].namespace, switch[1].name) == ("team", "job-tune-node-0")
-    return switch[0]
-
+from webhook.cluster.pauses import Action, still_applies
 
 DUE: dict[str, tuple[Item | None, Item | None, Item | None, Action | None]] = {
     "a running step is left alone": (job(), jobset(), workload(), None),
@@ -79,7 +62,7 @@ def test_a_change_of_a_jobset_concerns_all_its_jobs() -> None:
     """Suspending a JobSet asks for every Job of it, for itself, and for no other."""
     known = Known()
     elsewhere = job(uid="three", ownerReferences=owner("example.com/v1", "JobSet", "tune", "js"))
-    known.see_jobs(Listed((job(uid="one"), job(uid="two"), elsewhere)))
+    see_all(known.see_jobs, [job(uid="one"), job(uid="two"), elsewhere])
     assert known.see_jobsets(Changed(jobset(suspended=True))) == {"js", "one", "two"}
 
 
@@ -117,23 +100,6 @@ def test_another_workload_that_goes_takes_none_with_it() -> None:
 def test_a_jobset_of_another_namespace_pauses_nothing() -> None:
     """Owners count in their own namespace only."""
     seen = known(job(), jobset(suspended=True, namespace="other"), workload())
-    assert action(seen) is None
-
-
-def test_deleted_objects_are_forgotten() -> None:
-    """Nothing is due for what is gone, and memory does not grow."""
-    seen = known(job(marked=True), jobset(suspended=True), workload())
-    seen.see_jobs(Changed(job(), deleted=True))
-    seen.see_jobsets(Changed(jobset(), deleted=True))
-    seen.see_workloads(Changed(workload(), deleted=True))
-    assert seen == Known()
-
-
-def test_a_new_list_replaces_what_was_known() -> None:
-    """After a loss, what is not in the list is gone, and is asked for a last time."""
-    seen = known(job(marked=True), jobset(suspended=True), workload())
-    assert seen.see_jobs(Listed(())) == {"job"}
-    assert seen.see_jobsets(Listed(())) == {"js"}
     assert action(seen) is None
 
 

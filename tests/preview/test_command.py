@@ -43,6 +43,38 @@ def test_a_file_that_is_no_yaml_is_named_with_its_line() -> None:
     assert found.stderr.startswith("stdin:3: this is no YAML: ")
 
 
+def test_what_a_file_says_can_not_steer_a_terminal() -> None:
+    """Whoever wrote it chose its names and annotations, and its keys."""
+    hostile = "a\n  step: fine\x1b[2J\x9b\u202e"
+    metadata = {"name": hostile, "labels": {QUEUE: hostile}, "annotations": {hostile: hostile}}
+    item = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata}
+    for content in (item, {**item, "spec": hostile}, {**item, "metadata": {"name": hostile}}):
+        found = run("-f", "-", stdin=yaml.safe_dump(content))
+        assert found.output.replace("\n", "").isprintable()
+        assert not any(line.startswith("  step: fine") for line in found.output.splitlines())
+        assert run("-f", "-", "-o", "json", stdin=yaml.safe_dump(content)).output.isascii()
+
+
+def test_the_name_of_a_file_can_not_steer_a_terminal(tmp_path: Path) -> None:
+    """It is in the message, where it is no YAML."""
+    name = "a\n\x1b[2J\u202e.yaml"
+    (tmp_path / name).write_text("a: [")
+    found = run("-f", name, folder=tmp_path)
+    assert found.exit_code == 2
+    assert found.stderr.startswith(r"a \x1b[2J\u202e.yaml:1: this is no YAML: ")
+    assert found.stderr.removesuffix("\n").isprintable()
+
+
+def test_a_configuration_can_not_steer_a_terminal(tmp_path: Path) -> None:
+    """What is wrong with it has a line for each key."""
+    head = {"apiVersion": "config.kueue-steps.io/v1alpha1", "kind": "Configuration"}
+    path = tmp_path / "configuration.yaml"
+    path.write_text(yaml.safe_dump({**head, "a\x1b[2J": 1, "b\u202e": 1}))
+    found = run("-f", "chain.yaml", "--config", str(path))
+    assert (found.exit_code, found.stderr.count("\n")) == (2, 3)
+    assert found.stderr.replace("\n", "").isprintable()
+
+
 def _outcomes(*objects: Any) -> list[tuple[str, str]]:
     found = run("-f", "-", "-o", "json", stdin=yaml.safe_dump_all(objects))
     report = json.loads(found.output)

@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,6 +45,11 @@ def told(team: Team, kind: str, name: str) -> list[Line]:
     """The Events that the object's owner is shown, from the first to the last."""
     text = team.cluster.kubectl("describe", kind, name, "-n", team.namespace, user="alice")
     return [Line(*found) for found in LINE.findall(text.partition("\nEvents:")[2])]
+
+
+def next_second() -> None:
+    """Events have times to the second, so that what follows is told to come after what was."""
+    time.sleep(1.1)
 
 
 def await_told(team: Team, kind: str, name: str, *reasons: str) -> list[Line]:
@@ -89,12 +95,14 @@ def test_a_pause_and_its_end_are_told_and_are_no_eviction(team: Team) -> None:
     team.apply([training_runtime("steps", team.namespace, gpus=1, download="1s", train="60s")])
     team.submit(trainjob("tune", team.namespace, team.label))
     team.await_running("tune-node-0")
+    next_second()
     team.suspend("trainjob", "tune", True)
     eventually(lambda: team.reserved() == 0, "the quota is back")
     assert await_told(team, "trainjob", "tune", "Paused")[-1] == Line(
         *("Normal", "Paused"),
         "The TrainJob is paused: its steps stop, and their quota is given back.",
     )
+    next_second()
     team.suspend("trainjob", "tune", False)
     team.await_running("tune-node-0")
     lines = await_told(team, "trainjob", "tune", "Paused", "Resumed", "StepQueued", "StepAdmitted")
@@ -110,16 +118,19 @@ def test_an_owner_is_told_why_a_step_waits_and_that_it_was_evicted(
     lines = await_told(team, "jobset", "tune", "StepQueued")
     assert "Kueue says: " in lines[-1].note
     assert "insufficient quota for nvidia.com/gpu" in lines[-1].note
+    next_second()
     _reconfigure(team)
     waited = notes(await_told(team, "jobset", "tune", "StepAdmitted"), "StepAdmitted")[-1]
     assert re.search(r"after waiting for \d+ s: ", waited)
     for times in (1, 2):
         team.await_running("tune-train-0")
+        next_second()
         _reconfigure(team, stopPolicy="HoldAndDrain")
         lines = await_told(team, "jobset", "tune", "StepEvicted")
         assert lines[-1].type == "Warning"
         assert lines[-1].note.endswith("ClusterQueueStopped: The ClusterQueue is stopped.")
         assert len(notes(lines, "StepEvicted")) == times
+        next_second()
         _reconfigure(team, stopPolicy="None")
         await_told(team, "jobset", "tune", "StepEvicted", "StepQueued", "StepAdmitted")
     assert of_step(told(team, "jobset", "tune"), "train") == [

@@ -48,21 +48,42 @@ def test_the_position_is_that_of_kueue(team: Team, visible: None) -> None:
     text = run(team.cluster, "d", "-n", team.namespace, user=user).out
     assert f", position {local} in its queue, {cluster} in the ClusterQueue" in text
 
+    _lose(team)
+    lost = eventually(lambda: _notes(team, user), "a note on the queue that there is not")
+    assert lost == [f"LocalQueue {team.namespace}/nowhere does not exist"]
+    assert _places(team, user) == shown
+
     without = run(team.cluster, "-n", team.namespace, "-o", "json").document
     assert {one["steps"][0]["position"] for one in without["parents"]} == {None}
     [note] = without["notes"]
     assert "you may not get localqueues/pendingworkloads" in note
 
 
-def _positions(team: Team, user: str, waiting: dict[str, str]) -> dict[str, tuple[int, int]] | None:
+def _lose(team: Team) -> None:
+    """A JobSet in a LocalQueue that does not exist."""
+    labels = {"kueue.x-k8s.io/queue-name": "nowhere"}
+    train = step("train", gpus=8, run_for="600s")
+    team.submit(jobset("lost", team.namespace, labels, train, step("end", "train")))
+
+
+def _notes(team: Team, user: str) -> list[str]:
     document = run(team.cluster, "-n", team.namespace, "-o", "json", user=user).document
-    assert document["notes"] == []
-    found = {
+    return list(document["notes"])
+
+
+def _positions(team: Team, user: str, waiting: dict[str, str]) -> dict[str, tuple[int, int]] | None:
+    assert _notes(team, user) == []
+    found = _places(team, user)
+    return found if set(found) == set(waiting) else None
+
+
+def _places(team: Team, user: str) -> dict[str, tuple[int, int]]:
+    document = run(team.cluster, "-n", team.namespace, "-o", "json", user=user).document
+    return {
         parent["name"]: (place["localQueue"], place["clusterQueue"])
         for parent in document["parents"]
         if (place := parent["steps"][0]["position"])
     }
-    return found if set(found) == set(waiting) else None
 
 
 def _kueues(team: Team, *queues: str) -> dict[str, tuple[int, int]]:

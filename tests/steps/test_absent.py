@@ -20,8 +20,17 @@ def _paused(owner: Object) -> Object:
     return {**owner, "spec": {**owner["spec"], "suspend": True}}
 
 
+def _stranger(name: str) -> Object:
+    """A complete Job with the label and the owner of the step `data`, under this name."""
+    made = job(jobset(), "data", condition("Complete"))
+    return {**made, "metadata": {**made["metadata"], "name": name, "uid": name}}
+
+
 TWO = (step("data"), step("node", "data", gpus=8))
 READY = (step("data"), step("node", "data", status="Ready"))
+PAIR = (step("data", job={"parallelism": 2}), step("node", "data", status="Ready"))
+TWINS = (step("data", replicas=2), step("node", "data"))
+NONE = (step("data", replicas=0), step("node", "data"))
 ABSENT: Mapping[str, tuple[tuple[Object, ...], State, str]] = {
     "its data is not there": (
         (jobset(), job(jobset(), "data")),
@@ -38,6 +47,52 @@ ABSENT: Mapping[str, tuple[tuple[Object, ...], State, str]] = {
         (jobset(steps=READY), job(jobset(steps=READY), "data", spec=RUNS, status={"ready": 1})),
         State.ABSENT,
         "JobSet has not made its Job yet",
+    ),
+    "what it waits for has pods that are ready and pods that are done": (
+        (
+            jobset(steps=PAIR),
+            job(jobset(steps=PAIR), "data", spec=RUNS, status={"ready": 1, "succeeded": 1}),
+        ),
+        State.ABSENT,
+        "JobSet has not made its Job yet",
+    ),
+    "what it waits for has one pod of two": (
+        (
+            jobset(steps=PAIR),
+            job(jobset(steps=PAIR), "data", spec=RUNS, status={"ready": 1}),
+        ),
+        State.WAITING,
+        "waits for data (Ready)",
+    ),
+    "what it waits for was ready and is complete": (
+        (jobset(steps=READY), job(jobset(steps=READY), "data", condition("Complete"), spec=RUNS)),
+        State.ABSENT,
+        "JobSet has not made its Job yet",
+    ),
+    "what it waits for was ready and has failed": (
+        (jobset(steps=READY), job(jobset(steps=READY), "data", condition("Failed"), spec=RUNS)),
+        State.ABSENT,
+        "JobSet has not made its Job yet",
+    ),
+    "one of the two that it waits for is not made": (
+        (jobset(steps=TWINS), job(jobset(steps=TWINS), "data", condition("Complete"))),
+        State.WAITING,
+        "waits for data",
+    ),
+    "what it waits for has no Jobs": (
+        (jobset(steps=NONE),),
+        State.ABSENT,
+        "JobSet has not made its Job yet",
+    ),
+    "it waits for a step that there is not": (
+        (jobset(steps=(step("data"), step("node", "gone"))),),
+        State.WAITING,
+        "waits for gone",
+    ),
+    "what it waits for is complete, as a Job says that JobSet did not make": (
+        (jobset(), _stranger("complete-data")),
+        State.WAITING,
+        "waits for data",
     ),
     "what it waits for has failed": (
         (jobset(condition("Failed")), job(jobset(), "data", condition("Failed"))),
@@ -69,5 +124,17 @@ ABSENT: Mapping[str, tuple[tuple[Object, ...], State, str]] = {
 @pytest.mark.parametrize(("objects", "state", "why"), ABSENT.values(), ids=ABSENT.keys())
 def test_a_step_without_a_job_is(objects: tuple[Object, ...], state: State, why: str) -> None:
     """Its state, and for what it waits."""
-    found = parent(*objects).steps[1]
+    *_, found = parent(*objects).steps
     assert (found.standing.state, why_step(found), found.job) == (state, why, None)
+
+
+NAMES = ("complete-data", "tune-data-1", "tune-data-01", "tune-data-x", "tune-data", "tune-data-00")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_job_that_jobset_did_not_make_is_no_step(name: str) -> None:
+    """Whoever may make Jobs may give them any label and any owner."""
+    own, waiting = parent(jobset(), job(jobset(), "data"), _stranger(name)).steps
+    assert (own.job, own.standing.state) == ("tune-data-0", State.QUEUED)
+    assert (waiting.name, waiting.pods) == ("node", 1)
+    assert [one.job for one in parent(jobset(), _stranger(name)).steps] == [None, None]

@@ -1,7 +1,12 @@
 """The command: usage, exit codes, namespaces, what it does not load."""
 
+import io
+import json
+import os
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +15,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from webhook.cli import main
-from webhook.steps.command import Wanted, wanted
+from webhook.steps.command import Wanted, is_live, wanted
 
 
 def _kubeconfig(folder: Path, **context: str) -> Path:
@@ -35,6 +40,11 @@ WRONG = {
     "a name in all namespaces": (["tune", "-A"], "leave out -A, or NAME"),
     "a kind that there is not": (["job/tune"], "give NAME, trainjob/NAME or jobset/NAME"),
     "a kind without a name": (["trainjob/"], "give NAME, trainjob/NAME or jobset/NAME"),
+    "a name that is none": (["foo!"], "'foo!' can't be the name of a TrainJob or JobSet"),
+    "two names in one": (["a,b"], "'a,b' can't be the name of a TrainJob or JobSet"),
+    "a JobSet's name that is none": (["jobset/a=b"], "'a=b' can't be the name of"),
+    "a path for a name": (["a/../b"], "give NAME, trainjob/NAME or jobset/NAME"),
+    "a path for a namespace": (["-n", "../a"], "'../a' can't be a namespace"),
     "a form that there is not": (["-o", "wide"], "wide"),
     "two names": (["tune", "eval"], "unexpected extra argument"),
     "a kubeconfig that there is not": (["--kubeconfig", "nowhere"], "does not exist"),
@@ -63,6 +73,33 @@ def test_no_kubeconfig_that_makes_sense_is_a_failure(tmp_path: Path) -> None:
     found = _run("--kubeconfig", str(tmp_path / "config"))
     assert found.exit_code == 1
     assert "No API server is known" in found.stderr
+
+
+class Hostile(BaseHTTPRequestHandler):
+    """An API server whose words move the cursor and forge a line."""
+
+    def do_GET(self) -> None:
+        self.send_response(500)
+        self.end_headers()
+        self.wfile.write(json.dumps({"message": "bad\n\x1b[2Jfine\x9b\u202e"}).encode())
+
+    def log_message(self, *said: object) -> None:
+        """Nobody reads it."""
+
+
+def test_a_message_of_the_cluster_can_not_steer_a_terminal(tmp_path: Path) -> None:
+    """It is one line, with escapes."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hostile) as server:
+        threading.Thread(target=server.serve_forever).start()
+        path = _kubeconfig(tmp_path)
+        path.write_text(
+            path.read_text()
+            .replace("https:", "http:")
+            .replace("127.0.0.1:1", f"127.0.0.1:{server.server_port}")
+        )
+        found = _run("--kubeconfig", str(path))
+        server.shutdown()
+    assert (found.exit_code, found.stderr) == (1, r"bad \x1b[2Jfine\x9b\u202e" + "\n")
 
 
 NAMES: dict[str, tuple[str, Wanted]] = {
@@ -108,5 +145,63 @@ def test_help_loads_no_client_and_says_how_to_get_the_live_view() -> None:
         text=True,
         check=True,
     )
-    assert "kueue-steps[terminal]" in found.stdout
-    assert not {"kubernetes", "aiohttp", "rich", "fastapi"} & set(found.stderr.split())
+    assert "the extra `terminal`" in found.stdout
+    slow = {"kubernetes", "aiohttp", "rich", "fastapi", "uvloop"}
+    assert not slow & set(found.stderr.split())
+
+
+SERVE_WITHOUT_UVLOOP = """
+import sys
+sys.modules["uvloop"] = None
+from webhook.cli import main
+main(["steps", "--help"])
+"""
+
+
+def test_the_plugin_needs_no_uvloop() -> None:
+    """It is the server's alone."""
+    found = subprocess.run(
+        [sys.executable, "-c", SERVE_WITHOUT_UVLOOP],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, "")
+
+
+class Screen(io.TextIOWrapper):
+    """A terminal that writes in one encoding."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__(io.BytesIO(), encoding=encoding)
+
+    def isatty(self) -> bool:
+        return True
+
+
+ENCODINGS = {"utf-8": True, "UTF8": True, "ascii": False, "iso-8859-1": False, "cp1252": False}
+
+
+@pytest.mark.parametrize(("encoding", "drawn"), ENCODINGS.items())
+def test_a_terminal_that_has_no_branches_gets_the_plain_table(
+    encoding: str, *, drawn: bool
+) -> None:
+    """What it can't write would end the command."""
+    assert is_live(Screen(encoding)) is drawn
+
+
+def test_a_letter_that_the_terminal_has_not_is_an_escape() -> None:
+    """The rest is shown."""
+    found = subprocess.run(
+        [sys.executable, "-m", "webhook", "preview", "-f", "-"],
+        cwd=Path(__file__).parents[2],
+        input=yaml.safe_dump(
+            {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "語"}}
+        ).encode(),
+        env={**os.environ, "PYTHONIOENCODING": "iso-8859-1"},
+        capture_output=True,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert found.stdout.startswith(rb"JobSet default/\u8a9e (stdin:1)")

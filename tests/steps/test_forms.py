@@ -1,5 +1,6 @@
 """What is printed: text, JSON and YAML of a namespace in which everything happens."""
 
+import io
 import json
 from decimal import Decimal
 from pathlib import Path
@@ -7,12 +8,13 @@ from typing import Any
 
 import pytest
 import yaml
+from rich.console import Console
 
 from tests.steps.golden import GOLDEN, compare
-from tests.steps.made import NOW
+from tests.steps.made import NOW, condition, jobset, parent
 from tests.steps.scene import everything
 from webhook import __version__
-from webhook.steps import text
+from webhook.steps import live, text
 from webhook.steps.document import document, rendered
 from webhook.steps.parents import parents
 from webhook.steps.tree import Admission, Parent, State, Tree
@@ -98,6 +100,46 @@ REMARKS: dict[str, tuple[Tree, list[str]]] = {
 def test_what_is_said_below_the_table(tree: Tree, lines: list[str]) -> None:
     """In sentences, each in its line."""
     assert text.table(tree, NOW).splitlines() == lines
+
+
+HOSTILE: dict[str, tuple[str, str]] = {
+    "a colour": ("\x1b[31mred", r"\x1b[31mred"),
+    "a forged row": ("no\n`- node  done", "no `- node done"),
+    "a carriage return": ("no\rall is well", "no all is well"),
+    "a control sequence in one byte": ("\x9b2J", r"\x9b2J"),
+    "another direction of writing": ("\u202egnp", r"\u202egnp"),
+    "a bell and a backspace": ("\a\b", r"\x07\x08"),
+}
+
+
+def _of(message: str) -> Tree:
+    said = condition("Failed", reason="Odd", message=message)
+    return Tree((parent(jobset(said)),), notes=(message,), problem=message)
+
+
+@pytest.mark.parametrize(("message", "shown"), HOSTILE.values(), ids=HOSTILE.keys())
+def test_what_others_say_can_not_steer_a_terminal(message: str, shown: str) -> None:
+    """Neither in a row nor below the table, plain or drawn."""
+    tree = _of(message)
+    lines = text.table(tree, NOW).splitlines()
+    assert len(lines) == 1 + 3 + 2
+    assert lines[1].endswith(f"step by step; 0 of 2 steps done; Odd: {shown}")
+    assert lines[-2:] == [f"note: {shown}", f"problem: {shown}"]
+    drawn = io.StringIO()
+    Console(file=drawn, width=200).print(live.view(tree, NOW))
+    assert [line.rstrip() for line in drawn.getvalue().splitlines()][-2:] == lines[-2:]
+    assert f"Odd: {shown}" in drawn.getvalue()
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+@pytest.mark.parametrize("message", [message for message, _ in HOSTILE.values()])
+def test_documents_are_plain_and_keep_every_character(message: str, form: str) -> None:
+    """As escapes of their own."""
+    tree = _of(message)
+    written = rendered(tree, NOW, form)
+    assert written.replace("\n", "").isprintable()
+    assert written.isascii()
+    assert yaml.safe_load(written)["problem"] == message
 
 
 LENGTHS = {0: "0s", 59: "59s", 60: "1m", 61: "1m1s", 3600: "1h", 3661: "1h1m", 90000: "1d1h"}

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -11,7 +11,16 @@ import pytest
 from kubernetes.aio import client
 
 from tests.edge.servers import connected_to
-from webhook.cluster.listing import NOT_KNOWN, VISIBILITY, Listing, Unread, listed, pending
+from webhook.cluster.listing import (
+    NOT_KNOWN,
+    RESTARTS,
+    VISIBILITY,
+    Listing,
+    NoQueue,
+    Unread,
+    listed,
+    pending,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -56,8 +65,8 @@ async def connection(api: Api) -> AsyncIterator[client.ApiClient]:
         yield connection
 
 
-async def _listed(connection: client.ApiClient) -> list[Any] | None:
-    items = await listed(connection, JOBS, seconds=0.5)
+async def _listed(connection: client.ApiClient, listing: Listing = JOBS) -> list[Any] | None:
+    items = await listed(connection, listing, seconds=0.5)
     return None if items is None else [json.loads(bytes(item)) for item in items]
 
 
@@ -75,6 +84,31 @@ async def test_a_page_that_has_expired_is_read_from_the_first_on(
     api.first = [(200, json.dumps(PAGES[""])), (410, "{}")]
     assert await _listed(connection) == [{"a": 1}, {"a": 2}, {"a": 3}]
     assert len(api.calls) == 4
+
+
+async def test_pages_that_always_expire_are_given_up(
+    connection: client.ApiClient, api: Api
+) -> None:
+    """After a few tries, and it is said what to ask for."""
+    api.first = [(200, json.dumps(PAGES[""])), (410, "{}")] * 9
+    with pytest.raises(Unread, match=r"list of jobs changes faster .* ask for one namespace"):
+        await _listed(connection)
+    assert len(api.calls) == 2 * (1 + RESTARTS)
+
+
+async def test_a_list_that_may_lag_behind_is_the_api_servers_own(
+    connection: client.ApiClient, api: Api
+) -> None:
+    """Only its beginning says so: the pages after it are of the same state."""
+    assert await _listed(connection, replace(JOBS, is_cached=True)) == [
+        {"a": 1},
+        {"a": 2},
+        {"a": 3},
+    ]
+    assert [query.get("resourceVersion") for _, query in api.calls] == [["0"], None]
+    api.calls.clear()
+    await _listed(connection)
+    assert [query.get("resourceVersion") for _, query in api.calls] == [None, None]
 
 
 async def test_a_kind_that_there_is_not_is_none(connection: client.ApiClient, api: Api) -> None:
@@ -131,9 +165,42 @@ async def test_what_waits_in_a_queue_is_asked_of_kueue(
     assert found is not None
     assert [json.loads(bytes(item)) for item in found] == [{"a": 1}, {"a": 2}]
     path = f"{VISIBILITY}/namespaces/team-a/localqueues/gpus/pendingworkloads"
-    assert api.calls == [(path, {})]
+    assert api.calls == [(path, {"limit": ["1000"], "offset": ["0"]})]
     api.first = [(404, "404 page not found")]
     assert await pending(connection, "team-a", "gpus", seconds=0.5) is None
     api.first = [(503, '{"message": "no endpoints"}')]
     with pytest.raises(Unread, match="no endpoints"):
         await pending(connection, "team-a", "gpus", seconds=0.5)
+
+
+NOT_FOUND = {
+    "kind": "Status",
+    "message": 'localqueue.visibility.kueue.x-k8s.io "gpus" not found',
+    "details": {"name": "gpus", "group": "visibility.kueue.x-k8s.io", "kind": "localqueue"},
+}
+
+
+async def test_a_queue_that_kueue_does_not_know_is_told_from_an_api_that_is_not_served(
+    connection: client.ApiClient, api: Api
+) -> None:
+    """Both are answered with 404."""
+    api.first = [(404, json.dumps(NOT_FOUND))]
+    with pytest.raises(NoQueue):
+        await pending(connection, "team-a", "gpus", seconds=0.5)
+    for other in ("404 page not found", '{"kind": "Status", "details": {"kind": "namespaces"}}'):
+        api.first = [(404, other)]
+        assert await pending(connection, "team-a", "gpus", seconds=0.5) is None
+
+
+LENGTHS = ((0, 1000), (1000, 2000), (2000, 2300))
+
+
+async def test_more_than_a_thousand_that_wait_are_read_in_pages(
+    connection: client.ApiClient, api: Api
+) -> None:
+    """Kueue gives so many at once, and from an offset on."""
+    pages = [[{"a": number} for number in range(first, last)] for first, last in LENGTHS]
+    api.first = [(200, json.dumps({"items": page})) for page in pages]
+    found = await pending(connection, "team-a", "gpus", seconds=5)
+    assert [json.loads(bytes(item))["a"] for item in found or ()] == list(range(2300))
+    assert [query["offset"] for _, query in api.calls] == [["0"], ["1000"], ["2000"]]

@@ -15,12 +15,10 @@ from tests.steps.made import (
     job,
     jobset,
     parent,
-    seen,
     step,
     trainjob,
     workload,
 )
-from webhook.steps.parents import parents
 from webhook.steps.tree import Admission, State
 from webhook.steps.wording import why_parent, why_step
 
@@ -188,18 +186,6 @@ def test_one_that_is_being_deleted_says_so() -> None:
     assert why_parent(found) == "step by step; 0 of 2 steps done; is being deleted"
 
 
-def test_a_jobset_is_shown_with_its_trainjob_only() -> None:
-    """One that has no TrainJob, or another owner, is a parent itself; the oldest comes first."""
-    young, old = trainjob(name="young", made=10), trainjob(name="old", made=20)
-    lone = jobset(name="lone", made=15)
-    found = parents(seen(jobset(owner=young, name="young"), young, lone, old))
-    assert [(one.kind, one.name, one.jobset) for one in found] == [
-        ("TrainJob", "old", None),
-        ("JobSet", "lone", "lone"),
-        ("TrainJob", "young", "young"),
-    ]
-
-
 def test_a_jobs_newest_workload_counts() -> None:
     """One that has not finished, above all."""
     its = jobset(steps=(step("data"),))
@@ -210,16 +196,6 @@ def test_a_jobs_newest_workload_counts() -> None:
         [found] = parent(its, data, workloads=workloads).steps
         assert found.standing.since is not None
         assert (NOW - found.standing.since).total_seconds() == 80
-
-
-def test_a_workload_counts_in_its_own_namespace_only() -> None:
-    """Its label may name any uid."""
-    its = jobset(steps=(step("data"),))
-    data = job(its, "data")
-    forged = workload(data, *ADMITTED)
-    forged["metadata"]["namespace"] = "team-b"
-    [found] = parent(its, data, workloads=(forged,)).steps
-    assert found.standing.state is State.QUEUED
 
 
 def test_what_asks_for_no_quantity_is_shown_nonetheless() -> None:

@@ -1,70 +1,15 @@
 """What is read, with which selectors, and what becomes of what can't be."""
 
-import asyncio
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
 from typing import Any
 
-import msgspec
 import pytest
 
-from tests.steps.made import Object, condition, job, jobset, pending, trainjob, workload
-from webhook.cluster.listing import Listing, Unread
-from webhook.steps.command import Wanted, looked
-from webhook.steps.reading import (
-    NO_KUEUE,
-    NO_RIGHT,
-    NO_VISIBILITY,
-    Cluster,
-    Refused,
-    Scope,
-    Unknown,
-)
-from webhook.steps.tree import Tree
-
-SCOPE = Scope("team-a")
-REFUSED = Unread("forbidden", is_refused=True)
-GONE = Unread("the API server can't be reached: gone")
-
-
-@dataclass
-class Lists:
-    """A cluster of lists; `kinds` are by plural, `queues` what waits in each LocalQueue."""
-
-    kinds: Mapping[str, Any] = field(default_factory=dict)
-    queues: Mapping[str, Any] = field(default_factory=dict)
-    asked: list[Listing] = field(default_factory=list)
-
-    async def listed(self, listing: Listing) -> list[msgspec.Raw] | None:
-        self.asked.append(listing)
-        return self._answer(self.kinds.get(listing.plural, []))
-
-    async def pending(self, _namespace: str, queue: str) -> list[msgspec.Raw] | None:
-        return self._answer(self.queues.get(queue))
-
-    def _answer(self, said: Any) -> list[msgspec.Raw] | None:
-        if isinstance(said, Unread):
-            raise said
-        return None if said is None else [msgspec.Raw(json.dumps(item).encode()) for item in said]
-
-    def look(self, scope: Scope = SCOPE) -> tuple[Any, tuple[str, ...]]:
-        return asyncio.run(Cluster(self.listed, self.pending).look(scope))
-
-    def tree(self, wish: Wanted) -> Tree:
-        return asyncio.run(looked(Cluster(self.listed, self.pending), wish))
-
-
-def _queued() -> dict[str, list[Object]]:
-    """A TrainJob whose step waits in queue `gpus`."""
-    head = trainjob()
-    its = jobset(owner=head)
-    data = job(its, "data")
-    return {"trainjobs": [head], "jobsets": [its], "jobs": [data], "workloads": [workload(data)]}
-
-
-def _data() -> Object:
-    return job(jobset(owner=trainjob()), "data")
+from tests.steps.lists import REFUSED, Lists, queued
+from tests.steps.made import jobset, trainjob
+from webhook.cluster.listing import Unread
+from webhook.steps.command import Wanted
+from webhook.steps.reading import NO_KUEUE, Refused, Scope, Unknown
 
 
 def test_a_namespace_is_read_by_what_belongs_to_jobsets_and_kueue() -> None:
@@ -85,7 +30,7 @@ def test_a_namespace_is_read_by_what_belongs_to_jobsets_and_kueue() -> None:
 
 def test_one_name_is_read_alone() -> None:
     """And the Workloads of what was found under it."""
-    lists = Lists(_queued())
+    lists = Lists(queued())
     lists.look(Scope("team-a", "tune"))
     uids = "trainjob-tune,uid-tune,uid-tune-data-0"
     assert [(one.plural, one.labels, one.fields) for one in lists.asked] == [
@@ -127,38 +72,14 @@ def test_an_object_of_an_unknown_shape_is_told() -> None:
         Lists({"jobs": [{"metadata": {}, "spec": "none"}]}).look()
 
 
-PLACES: dict[str, tuple[Any, int | None, tuple[str, ...]]] = {
-    "told": ([pending(_data(), 2, 3)], 3, ()),
-    "no API": (None, None, (NO_VISIBILITY,)),
-    "no right": (REFUSED, None, (f"no positions in the queues are told: {NO_RIGHT}",)),
-    "no answer": (GONE, None, (f"no positions in the queues are told: {GONE}",)),
-    "it is in no queue any more": ([], None, ()),
-}
-
-
-@pytest.mark.parametrize(("said", "place", "notes"), PLACES.values(), ids=PLACES.keys())
-def test_the_position_is(said: Any, place: int | None, notes: tuple[str, ...]) -> None:
-    """Kueue's, or none, and then it is said why."""
-    tree = Lists(_queued(), {"gpus": said}).tree(Wanted("team-a"))
-    position = tree.parents[0].steps[0].standing.position
-    assert (position and position.local, tree.notes) == (place, notes)
-
-
-def test_no_position_is_asked_for_where_nothing_waits() -> None:
-    """Nor is it told that there is none."""
-    kinds = _queued()
-    admitted = workload(kinds["jobs"][0], condition("QuotaReserved"))
-    for workloads in ([], [admitted]):
-        _, notes = Lists({**kinds, "workloads": workloads}, {"gpus": REFUSED}).look()
-        assert notes == ()
-
-
-def test_one_queue_that_is_there_shows_that_the_api_is() -> None:
-    """Another that does not exist is no reason for a note."""
-    kinds = _queued()
-    other = workload(kinds["trainjobs"][0], spec={"queueName": "nowhere"})
-    _, notes = Lists({**kinds, "workloads": [*kinds["workloads"], other]}, {"gpus": []}).look()
-    assert notes == ()
+@pytest.mark.parametrize("is_cached", [False, True])
+@pytest.mark.parametrize("name", ["", "tune", "other"])
+def test_each_list_of_a_look_is_as_fresh_as_asked_for(name: str, *, is_cached: bool) -> None:
+    """The first look is new, the others of a watch may lag behind."""
+    lists = Lists(queued() if name != "other" else {})
+    with suppress(Unknown):
+        lists.tree(Wanted("team-a", name=name), is_cached=is_cached)
+    assert {one.is_cached for one in lists.asked} == {is_cached}
 
 
 NAMES: dict[str, tuple[Wanted, str]] = {
@@ -171,7 +92,7 @@ NAMES: dict[str, tuple[Wanted, str]] = {
 @pytest.mark.parametrize(("wish", "kind"), NAMES.values(), ids=NAMES.keys())
 def test_a_name_finds(wish: Wanted, kind: str) -> None:
     """The parent, whole."""
-    [found] = Lists(_queued()).tree(wish).parents
+    [found] = Lists(queued()).tree(wish).parents
     assert (found.kind, found.name) == (kind, "tune")
 
 

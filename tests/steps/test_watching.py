@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -45,7 +46,7 @@ def _followed(*looks: Tree | Exception, ending: signal.Signals = signal.SIGINT) 
     def block(tree: Tree, _now: datetime) -> str:
         return tree.problem or f"{len(tree.parents[0].steps)} steps"
 
-    asyncio.run(follow(look, Printed(block, said.append), lambda: NOW, seconds=0))
+    asyncio.run(follow(look, look, Printed(block, said.append), lambda: NOW, seconds=0))
     return said
 
 
@@ -82,6 +83,44 @@ def test_a_first_look_that_fails_ends_it() -> None:
     """Nothing is shown."""
     with pytest.raises(Unread, match="gone"):
         _followed(GONE)
+
+
+def test_the_first_look_is_another_than_those_that_follow() -> None:
+    """They may lag behind, it may not."""
+    looks = list[str]()
+
+    async def first() -> Tree:
+        assert not looks
+        looks.append("first")
+        return ONE
+
+    async def again() -> Tree:
+        looks.append("again")
+        if len(looks) == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.Event().wait()
+        return TWO
+
+    asyncio.run(follow(first, again, Printed(lambda *_: "", print), lambda: NOW, seconds=0))
+    assert looks == ["first", "again", "again"]
+
+
+def test_a_pause_is_longer_than_the_look_before_it() -> None:
+    """A slow API server is asked less often."""
+    moments = list[tuple[float, float]]()
+
+    async def look() -> Tree:
+        began = monotonic()
+        if len(moments) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+            await asyncio.Event().wait()
+        await asyncio.sleep(0.05)
+        moments.append((began, monotonic()))
+        return ONE
+
+    asyncio.run(follow(look, look, Printed(lambda *_: "", print), lambda: NOW, seconds=0))
+    (began, ended), (begun_again, _) = moments
+    assert begun_again - ended > ended - began
 
 
 def _drawn(tree: Tree, **options: Any) -> str:

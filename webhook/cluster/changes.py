@@ -1,11 +1,13 @@
 """A list and then every change of one kind, for ever: through closed watches, 410, lost servers.
 
 Objects are decoded into a slim view, since their bodies are large; pages are short for the same
-reason. Lines are cut here and not by aiohttp, whose limit of 128 KiB a large JobSet exceeds.
+reason, and none is kept. Lines are cut here and not by aiohttp, whose limit of 128 KiB a large
+JobSet exceeds.
 """
 
 import asyncio
 import random
+import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -17,12 +19,16 @@ from kubernetes.aio.client.exceptions import ApiException
 
 from webhook.cluster.calls import JSON
 from webhook.cluster.items import Item
+from webhook.cluster.pace import Pace
 from webhook.rules.objects import View
 
 WATCH_SECONDS: Final = 300
 GRACE_SECONDS: Final = 30
 LIST_LIMIT: Final = 100
+FIRST_PAUSE: Final = 0.2
 LONGEST_PAUSE: Final = 10.0
+SHORTEST_WATCH: Final = 1.0
+"""Seconds; a watch that ends earlier and tells nothing is not opened again at once."""
 
 
 class Expired(Exception):
@@ -40,21 +46,27 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """Everything that there is now; what was known before and is not among it is gone."""
+class Begun:
+    """A list begins: of everything that there is now a `Changed` follows, and then `Ended`.
 
-    items: tuple[Item, ...]
+    One that breaks off has no end; another begins.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The list is complete: what was known before and was not in it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One object was made, changed or deleted."""
+    """One object was listed, made, changed or deleted."""
 
     item: Item
     deleted: bool = False
 
 
-Change: TypeAlias = Listed | Changed
+Change: TypeAlias = Begun | Changed | Ended
 
 
 class _ListMeta(View, frozen=True):
@@ -64,7 +76,7 @@ class _ListMeta(View, frozen=True):
 
 class _Page(View, frozen=True):
     metadata: _ListMeta
-    items: list[Item] | None  # Of a kind without any object some servers say null.
+    items: list[msgspec.Raw] | None  # Of a kind without any object some servers say null.
 
 
 class _Event(View, frozen=True):
@@ -72,57 +84,80 @@ class _Event(View, frozen=True):
     object: msgspec.Raw
 
 
+class _VersionMetadata(View, frozen=True):
+    resource_version: str
+
+
+class _Version(View, frozen=True):
+    """As much of an object as the next watch needs."""
+
+    metadata: _VersionMetadata
+
+
 class Changes:
-    """The changes of one kind. `on_loss` is told each time that the list has to be read anew."""
+    """The changes of one kind. `on_loss` is told of each that is lost, and why."""
 
     def __init__(self, api: client.ApiClient, kind: Kind, on_loss: Callable[[str], None]) -> None:
         self._objects = client.CustomObjectsApi(api)
         self._kind = kind
         self._on_loss = on_loss
+        self._pace = Pace()
+        self._pause = 0.0
+        self._version = ""
 
     async def follow(self) -> AsyncGenerator[Change, None]:
-        """A `Listed` first and after each loss, `Changed` between; never ends, never raises."""
-        pause = 0.0
+        """A list first and after each loss, `Changed` between; never ends, never raises."""
         while True:
             try:
-                version, items = await self._list()
-                yield Listed(items)
-                # Or this frame would keep them for as long as it watches.
-                del items
-                pause = 0.0
-                async for change in self._watch_on(version):
+                async for change in self._list():
                     yield change
+                while True:
+                    async for change in self._watch():
+                        yield change
             except (
                 *(Expired, ApiException, ClientError, OSError, TimeoutError),
                 msgspec.MsgspecError,
             ) as error:
-                self._on_loss(f"{type(error).__name__}: {error}".splitlines()[0])
-            pause = min(LONGEST_PAUSE, 2 * pause or 0.2)
-            await asyncio.sleep(pause * random.uniform(0.5, 1))  # noqa: S311 - spreads replicas
+                self._lose(error)
+            await self._rest()
 
-    async def _list(self) -> tuple[str, tuple[Item, ...]]:
-        items: list[Item] = []
-        token = ""
-        while True:
+    async def _list(self) -> AsyncGenerator[Change, None]:
+        yield Begun()
+        token, more = "", True
+        while more:
             response = await self._get(limit=LIST_LIMIT, _continue=token)
             async with response:
                 page = msgspec.json.decode(await response.read(), type=_Page)
-            items.extend(page.items or ())
+            for content in page.items or ():
+                if item := self._read(content):
+                    yield Changed(item)
+                await self._pace.step()
             token = page.metadata.continue_
-            if not token:
-                return page.metadata.resource_version, tuple(items)
+            self._version, more = page.metadata.resource_version, bool(token)
+        yield Ended()
 
-    async def _watch_on(self, version: str) -> AsyncGenerator[Changed, None]:
-        while True:
-            async for kind, item in self._watch(version):
-                version = item.metadata.resource_version
-                if kind != "BOOKMARK":
-                    yield Changed(item, deleted=kind == "DELETED")
+    async def _watch(self) -> AsyncGenerator[Changed, None]:
+        """One watch; after one that ended at once, and in vain, it rests."""
+        begun, is_in_vain = time.monotonic(), True
+        try:
+            async for event in self._events():
+                is_in_vain = False
+                self._version = _version(event)
+                if event.type != "BOOKMARK" and (item := self._read(event.object)):
+                    yield Changed(item, deleted=event.type == "DELETED")
+                await self._pace.step()
+        finally:
+            is_in_vain &= time.monotonic() - begun < SHORTEST_WATCH
+            if not is_in_vain:
+                self._pause = 0.0
+        if is_in_vain:
+            self._on_loss("the watch has ended at once")
+            await self._rest()
 
-    async def _watch(self, version: str) -> AsyncGenerator[tuple[str, Item], None]:
+    async def _events(self) -> AsyncGenerator[_Event, None]:
         response = await self._get(
             watch=True,
-            resource_version=version,
+            resource_version=self._version,
             timeout_seconds=WATCH_SECONDS,
             allow_watch_bookmarks=True,
             # The server ends the watch; the client's own limit of five minutes would come first.
@@ -133,7 +168,22 @@ class Changes:
                 event = msgspec.json.decode(line, type=_Event)
                 if event.type == "ERROR":
                     raise Expired(bytes(event.object).decode())
-                yield event.type, msgspec.json.decode(event.object, type=Item)
+                yield event
+
+    def _read(self, content: msgspec.Raw) -> Item | None:
+        """The object; None if it is so odd that it can't be read: it must not cost all others."""
+        try:
+            return msgspec.json.decode(content, type=Item)
+        except msgspec.MsgspecError as error:
+            self._lose(error)
+            return None
+
+    def _lose(self, error: Exception) -> None:
+        self._on_loss(f"{type(error).__name__}: {error}".splitlines()[0])
+
+    async def _rest(self) -> None:
+        self._pause = min(LONGEST_PAUSE, 2 * self._pause or FIRST_PAUSE)
+        await asyncio.sleep(self._pause * random.uniform(0.5, 1))  # noqa: S311 - spreads replicas
 
     async def _get(self, **query: Any) -> Any:
         response = await self._objects.list_cluster_custom_object_without_preload_content(
@@ -148,6 +198,10 @@ class Changes:
             raise Expired("410 Gone")
         response.raise_for_status()
         return response
+
+
+def _version(event: _Event) -> str:
+    return msgspec.json.decode(event.object, type=_Version).metadata.resource_version
 
 
 async def _lines(content: Any) -> AsyncGenerator[bytes, None]:

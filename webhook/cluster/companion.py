@@ -9,7 +9,6 @@ happens to steps it records as Events on their parents.
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 from aiohttp import ClientError
@@ -18,9 +17,11 @@ from kubernetes.aio.client.exceptions import ApiException
 
 from webhook.cluster import events
 from webhook.cluster.changes import Change, Changes, Kind
-from webhook.cluster.happenings import PATIENCE, Happenings
+from webhook.cluster.happenings import Happenings
 from webhook.cluster.known import Known
+from webhook.cluster.pace import Pace
 from webhook.cluster.pauses import Action, due, still_applies
+from webhook.cluster.teller import Teller
 from webhook.cluster.views import JOBSET_VERSION, Workload
 from webhook.rules import names
 
@@ -28,6 +29,7 @@ JOBS: Final = Kind(names.BATCH_GROUP, "v1", "jobs", names.STEP_QUEUE)
 JOBSETS: Final = Kind(names.JOBSET_GROUP, JOBSET_VERSION, "jobsets", names.STEP_QUEUE)
 WORKLOADS: Final = Kind(names.KUEUE_GROUP, names.KUEUE_VERSION, "workloads", names.JOB_UID)
 
+WRITE: Final = "write of a Workload"
 RETRY_SECONDS: Final = 1.0
 NOT_FOUND: Final = 404
 CONFLICT: Final = 409
@@ -49,8 +51,9 @@ class Companion:
         self._objects = client.CustomObjectsApi(api)
         self._witness = witness
         self._known = Known()
-        self._happenings = Happenings(self._known)
         self._events = events.Events(api, instance, witness)
+        later = asyncio.get_running_loop().call_later
+        self._teller = Teller(Happenings(self._known), self._events, witness, later)
         self._waiting: asyncio.Queue[str] = asyncio.Queue()
         self._queued: set[str] = set()
         self._at_work: str | None = None
@@ -63,25 +66,24 @@ class Companion:
             tasks.create_task(self._follow(JOBS, self._known.see_jobs))
             tasks.create_task(self._follow(WORKLOADS, self._known.see_workloads))
             tasks.create_task(self._write())
+            tasks.create_task(self._teller.run())
             tasks.create_task(self._events.run())
 
     async def _follow(self, kind: Kind, see: Callable[[Change], set[str]]) -> None:
         def lost(why: str) -> None:
             self._witness.companion_lost(f"watch of {kind.plural}", why)
 
+        pace = Pace()
         async for change in Changes(self._api, kind, lost).follow():
-            for uid in see(change):
+            try:
+                seen = see(change)
+            except Exception as error:  # noqa: BLE001 - one odd object must not cost all others
+                lost(repr(error))
+                continue
+            for uid in seen:
                 self._ask(uid)
-                self._tell(uid)
-
-    def _tell(self, uid: str) -> None:
-        """Lets Events be written; of a step that only just waits, a little later."""
-        now = datetime.now(UTC)
-        for happening in self._happenings.due(uid, now):
-            self._events.put(happening)
-        if self._happenings.is_open(uid, now):
-            seconds = PATIENCE.total_seconds()
-            asyncio.get_running_loop().call_later(seconds, self._tell, uid)
+                self._teller.tell(uid)
+                await pace.step()
 
     def _ask(self, uid: str) -> None:
         if uid == self._at_work:
@@ -91,6 +93,7 @@ class Companion:
             self._waiting.put_nowait(uid)
 
     async def _write(self) -> None:
+        pace = Pace()
         while True:
             self._at_work, self._stirred = await self._waiting.get(), False
             uid = self._at_work
@@ -99,6 +102,7 @@ class Companion:
             self._at_work = None
             if self._stirred:
                 self._ask(uid)
+            await pace.step()
 
     async def _settle(self, uid: str) -> None:
         try:
@@ -110,10 +114,12 @@ class Companion:
                 self._try_later(uid, f"{error.status} {error.reason}")
         except (ClientError, OSError, TimeoutError) as error:
             self._try_later(uid, str(error))
+        except Exception as error:  # noqa: BLE001 - one odd Workload must not cost all others
+            self._witness.companion_lost(WRITE, f"{uid}: {error!r}")
 
     def _try_later(self, uid: str, why: str) -> None:
         """Queues the Job again after a while; until then its events don't."""
-        self._witness.companion_lost("write of a Workload", why)
+        self._witness.companion_lost(WRITE, why)
         self._queued.add(uid)
         asyncio.get_running_loop().call_later(RETRY_SECONDS, self._waiting.put_nowait, uid)
 

@@ -20,7 +20,8 @@ from webhook.cluster.happenings import Happening
 CONTROLLER: Final = "kueue-steps"
 LONGEST_INSTANCE: Final = 128
 
-MOST_WAITING: Final = 5000
+WRITE: Final = "write of an Event"
+MOST_WAITING: Final = 2000
 WRITERS: Final = 4
 ATTEMPTS: Final = 4
 FIRST_PAUSE: Final = 0.5
@@ -50,14 +51,18 @@ class Witness(Protocol):
         ...
 
     def companion_lost(self, what: str, why: str) -> None:
-        """Events can't be written. Told once of each cause until a write succeeds."""
+        """Events can't be written.
+
+        Told once of each cause until a write succeeds, and then how many more were dropped.
+        """
         ...
 
 
 class Events:
     """A bounded queue and its writers.
 
-    `instance` is the replica, as `reportingInstance`; `pause` the seconds before a second attempt.
+    `instance` is the replica, as `reportingInstance`; `pause` the seconds before a second attempt,
+    `places` how many Events may wait.
     """
 
     def __init__(
@@ -66,20 +71,29 @@ class Events:
         instance: str,
         witness: Witness,
         pause: float = FIRST_PAUSE,
+        places: int = MOST_WAITING,
     ) -> None:
         self._api = api
         self._instance = instance[:LONGEST_INSTANCE]
         self._witness = witness
         self._pause = pause
-        self._waiting: asyncio.Queue[Happening] = asyncio.Queue(MOST_WAITING)
+        self._waiting: asyncio.Queue[Happening] = asyncio.Queue(places)
+        self._taken = asyncio.Event()
         self._told: set[str] = set()
+        self._dropped = 0
 
-    def put(self, happening: Happening) -> None:
-        """Lets it be written; never waits."""
-        try:
-            self._waiting.put_nowait(happening)
-        except asyncio.QueueFull:
-            self._tell(Failure("full", f"more than {MOST_WAITING} Events wait to be written"))
+    def put(self, happening: Happening) -> bool:
+        """Lets it be written, and tells whether there was room for it; never waits."""
+        if self._waiting.full():
+            return False
+        self._waiting.put_nowait(happening)
+        return True
+
+    async def room(self) -> None:
+        """Waits until half of the room is free: the other half is for what happens now."""
+        while self._waiting.qsize() > self._waiting.maxsize // 2:
+            self._taken.clear()
+            await self._taken.wait()
 
     async def run(self) -> None:
         """Writes until it is cancelled."""
@@ -90,11 +104,14 @@ class Events:
     async def _write(self) -> None:
         while True:
             happening = await self._waiting.get()
+            self._taken.set()
             try:
                 await self._persist(happening)
-                self._told.clear()
+                self._recover()
             except Failure as failure:
-                self._tell(failure)
+                self._drop(failure)
+            except Exception as error:  # noqa: BLE001 - one odd Event must not cost all others
+                self._drop(Failure(type(error).__name__, repr(error)))
 
     async def _persist(self, happening: Happening) -> None:
         """Raises Failure."""
@@ -134,10 +151,18 @@ class Events:
             why = f"{status} {message(content)}"
             raise Failure(str(status), why, is_passing=status in WORTH_ANOTHER_TRY)
 
-    def _tell(self, failure: Failure) -> None:
-        if failure.kind not in self._told:
+    def _drop(self, failure: Failure) -> None:
+        if failure.kind in self._told:
+            self._dropped += 1
+        else:
             self._told.add(failure.kind)
-            self._witness.companion_lost("write of an Event", str(failure))
+            self._witness.companion_lost(WRITE, str(failure))
+
+    def _recover(self) -> None:
+        if self._dropped:
+            self._witness.companion_lost(WRITE, f"{self._dropped} more Events were dropped")
+        self._dropped = 0
+        self._told.clear()
 
 
 def body(happening: Happening, instance: str) -> dict[str, Any]:

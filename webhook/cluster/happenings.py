@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final
 
 from webhook.cluster import notes
 from webhook.cluster.known import Known
-from webhook.cluster.views import Job, JobSet, Parent, Turn, Workload
+from webhook.cluster.views import Job, JobSet, Kept, Parent, Turn, Workload
 from webhook.rules.reasons import EventReason
 
 LONGEST_AGE: Final = timedelta(minutes=10)
@@ -31,7 +31,13 @@ DEACTIVATED: Final = "Deactivated"
 LONGEST_NAME: Final = 253
 ORDER: Final = tuple(EventReason)
 
-Key: TypeAlias = tuple[EventReason, str, datetime]
+
+class Key(Kept, frozen=True):
+    """What makes a happening one of its own among those of one Job or JobSet."""
+
+    reason: EventReason
+    about: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +53,15 @@ class Happening:
 
     @property
     def key(self) -> Key:
-        """What makes it one of its own among those of one Job or JobSet."""
-        return self.reason, self.about, self.at
+        """What is remembered of it once it is told."""
+        return Key(self.reason, self.about, self.at)
 
     @property
     def name(self) -> str:
         """The Event's name.
 
-        It sorts by time, as kubectl does not sort Events of this API; within one second what
-        happened to the earlier step comes first.
+        It sorts by time, since kubectl sorts by whole seconds only: within one, what happened to
+        the earlier step comes first, a pause last and its end first.
         """
         content = f"{self.parent.uid}/{self.about}/{self.reason}/{self.at.isoformat()}"
         digest = hashlib.sha256(content.encode()).hexdigest()[:12]
@@ -69,7 +75,7 @@ class Happenings:
     """What is due, each once."""
 
     known: Known
-    _told: dict[str, frozenset[Key]] = field(default_factory=dict)
+    _told: dict[str, tuple[Key, ...]] = field(default_factory=dict)
 
     def due(self, uid: str, now: datetime) -> list[Happening]:
         """The Events of one Job with its Workload, or of one JobSet, that were not told yet."""
@@ -78,15 +84,24 @@ class Happenings:
             for happening in self._all(uid, now)
             if now - happening.at < LONGEST_AGE
         }
-        told = self._told.pop(uid, frozenset())
-        if current:
-            self._told[uid] = frozenset(current)
+        # What is due no longer will not be due again, or is too old then.
+        if told := tuple(key for key in self._told.pop(uid, ()) if key in current):
+            self._told[uid] = told
         return [happening for key, happening in current.items() if key not in told]
 
-    def is_open(self, uid: str, now: datetime) -> bool:
-        """Whether a step waits and Kueue may still say why: to be looked at after `PATIENCE`."""
+    def tell(self, uid: str, happening: Happening) -> None:
+        """One that was due for this uid is told: it is not due again."""
+        self._told[uid] = (*self._told.get(uid, ()), happening.key)
+
+    def patience(self, uid: str, now: datetime) -> timedelta | None:
+        """How long Kueue may still say why a step waits; None if nothing is waited for.
+
+        A clock that is behind Kueue's makes that longer than `PATIENCE`.
+        """
         workload = self.known.workload_of(uid)
-        return bool(workload and workload.since and not _is_settled(workload, now))
+        if workload is None or workload.since is None or _is_settled(workload, now):
+            return None
+        return PATIENCE - (now - workload.since)
 
     def _all(self, uid: str, now: datetime) -> Iterator[Happening]:
         if jobset := self.known.jobsets.get(uid):
@@ -105,7 +120,8 @@ def _of_jobset(jobset: JobSet, uid: str) -> Iterator[Happening]:
     if parent and turn:
         reason = EventReason.PAUSED if turn.is_true else EventReason.RESUMED
         note = notes.paused(parent) if turn.is_true else notes.resumed(parent)
-        yield Happening(reason, parent, uid, jobset.created, turn.at, note)
+        born = turn.at if turn.is_true else jobset.created
+        yield Happening(reason, parent, uid, born, turn.at, note)
 
 
 def _of_job(job: Job, jobset: JobSet, uid: str) -> Iterator[Happening]:

@@ -6,7 +6,8 @@ texts here: a status with an odd one must not cost the watch.
 
 from typing import Any
 
-from webhook.rules.objects import Flag, Metadata, Text, View
+from webhook.rules import names
+from webhook.rules.objects import Flag, Labels, Metadata, Text, View
 
 
 class Condition(View, frozen=True):
@@ -48,6 +49,24 @@ class Replicas(View, frozen=True):
     replicas: int | None = 1
 
 
+class PodMetadata(View, frozen=True):
+    """The labels of the pods of a Workload."""
+
+    labels: Labels = None
+
+
+class PodTemplate(View, frozen=True):
+    """What the pods of a Workload are made from."""
+
+    metadata: PodMetadata = PodMetadata()
+
+
+class Pods(View, frozen=True):
+    """One podset of a Workload."""
+
+    template: PodTemplate = PodTemplate()
+
+
 class ItemSpec(View, frozen=True):
     """The spec of any of the three."""
 
@@ -55,6 +74,7 @@ class ItemSpec(View, frozen=True):
     active: Flag = None
     queue_name: Text = None
     replicated_jobs: list[Replicas] | None = None
+    pod_sets: list[Pods] | None = None
 
 
 class ItemMetadata(Metadata, frozen=True):
@@ -75,3 +95,9 @@ class Item(View, frozen=True):
         """A condition of this type, whatever its status."""
         conditions = (self.status and self.status.conditions) or ()
         return next((one for one in conditions if one.type == kind), None)
+
+    @property
+    def has_pods_of_a_jobset(self) -> bool:
+        """Whether a Workload is of pods that JobSet has labelled: it labels all of its own."""
+        pods = (self.spec and self.spec.pod_sets) or ()
+        return any(names.REPLICATED_JOB in (one.template.metadata.labels or ()) for one in pods)

@@ -3,17 +3,31 @@
 Pure. Who judges it (`pauses`, `happenings`) is told which uids to look at again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from operator import attrgetter
+from sys import intern
 
 from webhook.cluster import views
-from webhook.cluster.changes import Change, Listed
-from webhook.cluster.items import Item
+from webhook.cluster.changes import Begun, Change, Changed, Ended
 from webhook.cluster.views import Job, JobSet, Workload
 
-K = TypeVar("K")
-T = TypeVar("T")
+
+@dataclass(slots=True)
+class Listing:
+    """Of what was known when a list began, the uids that it has not told again yet."""
+
+    _rest: set[str] = field(default_factory=set)
+
+    def gone(self, change: Change, known: Iterable[str]) -> set[str]:
+        """What is gone, now that this was seen."""
+        if isinstance(change, Changed):
+            uid = change.item.metadata.uid
+            self._rest.discard(uid)
+            return {uid} if change.deleted else set()
+        gone = self._rest if isinstance(change, Ended) else set[str]()
+        self._rest = set(known) if isinstance(change, Begun) else set()
+        return gone
 
 
 @dataclass(slots=True)
@@ -26,51 +40,44 @@ class Known:
 
     jobs: dict[str, Job] = field(default_factory=dict)
     jobsets: dict[str, JobSet] = field(default_factory=dict)
-    workloads: dict[tuple[str, str], Workload] = field(default_factory=dict)
+    workloads: dict[str, tuple[Workload, ...]] = field(default_factory=dict)
+    """By the uid of the Job that they say is theirs, the one that counts first."""
+
     _of_jobset: dict[str, set[str]] = field(default_factory=dict)
+    _listing_jobs: Listing = field(default_factory=Listing)
+    _listing_jobsets: Listing = field(default_factory=Listing)
+    _listing_workloads: Listing = field(default_factory=Listing)
 
     def see_jobs(self, change: Change) -> set[str]:
-        """Jobs with our label were listed, or one changed."""
-        seen = set[str]()
-        if isinstance(change, Listed):
-            seen.update(self.jobs)
-            self.jobs.clear()
-            self._of_jobset.clear()
-        for item, deleted in _each(change):
-            uid = item.metadata.uid
-            self._put_job(uid, None if deleted else views.job(item))
-            seen.add(uid)
-        return seen
+        """Jobs with our label are listed, or one changed."""
+        gone = self._listing_jobs.gone(change, self.jobs)
+        for uid in gone:
+            self._put_job(uid, None)
+        if gone or not isinstance(change, Changed):
+            return gone
+        uid = change.item.metadata.uid
+        self._put_job(uid, views.job(change.item))
+        return {uid}
 
     def see_jobsets(self, change: Change) -> set[str]:
-        """JobSets with our label were listed, or one changed."""
-        seen = set[str]()
-        if isinstance(change, Listed):
-            seen.update(self.jobsets)
-            self.jobsets.clear()
-        for item, deleted in _each(change):
-            uid = item.metadata.uid
-            _put(self.jobsets, uid, None if deleted else views.jobset(item))
-            seen |= {uid} | self._of_jobset.get(uid, set())
-        return seen
+        """JobSets with our label are listed, or one changed."""
+        gone = self._listing_jobsets.gone(change, self.jobsets)
+        for uid in gone:
+            self.jobsets.pop(uid, None)
+        seen = gone
+        if isinstance(change, Changed) and not change.deleted:
+            uid = intern(change.item.metadata.uid)
+            self.jobsets[uid] = views.jobset(change.item)
+            seen = {uid}
+        return seen.union(*(self._of_jobset.get(uid, ()) for uid in seen))
 
     def see_workloads(self, change: Change) -> set[str]:
-        """Workloads of Jobs were listed, or one changed."""
-        before = self.workloads
-        if isinstance(change, Listed):
-            self.workloads = {}
-        seen = set[str]()
-        for item, deleted in _each(change):
-            uid = views.job_uid(item)
-            place = (item.metadata.namespace, uid)
-            known = before.get(place)
-            is_same = known is not None and known.uid == item.metadata.uid
-            if not uid or (deleted and not is_same):
-                continue
-            new = None if deleted else views.workload(item, known if is_same else None)
-            _put(self.workloads, place, new)
-            seen.add(uid)
-        return seen
+        """Workloads of Jobs are listed, or one changed."""
+        all_of_them = (one.uid for group in self.workloads.values() for one in group)
+        gone = self._listing_workloads.gone(change, all_of_them)
+        if isinstance(change, Changed):
+            return self._see_workload(change)
+        return self._drop_workloads(gone) if gone else gone
 
     def jobset_of(self, job: Job) -> JobSet | None:
         """The JobSet that controls a Job, if it is known and in the Job's namespace."""
@@ -79,30 +86,53 @@ class Known:
 
     def workload_of(self, uid: str) -> Workload | None:
         """The Workload of a Job in its namespace, if both are known."""
-        job = self.jobs.get(uid)
-        return self.workloads.get((job.namespace, uid)) if job else None
+        if (job := self.jobs.get(uid)) is None:
+            return None
+        group = self.workloads.get(uid, ())
+        return next((one for one in group if one.namespace == job.namespace), None)
 
     def _put_job(self, uid: str, job: Job | None) -> None:
-        before = self.jobs.get(uid)
+        before = self.jobs.pop(uid, None)
         if before and (siblings := self._of_jobset.get(before.jobset)):
             siblings.discard(uid)
             if not siblings:
                 del self._of_jobset[before.jobset]
         if job:
             self._of_jobset.setdefault(job.jobset, set()).add(uid)
-        _put(self.jobs, uid, job)
+            self.jobs[uid] = job
 
+    def _see_workload(self, change: Changed) -> set[str]:
+        """Most Workloads of a cluster are of other Jobs; those are not kept.
 
-def _each(change: Change) -> Iterator[tuple[Item, bool]]:
-    if isinstance(change, Listed):
-        items: Iterable[tuple[Item, bool]] = ((item, False) for item in change.items)
-    else:
-        items = ((change.item, change.deleted),)
-    yield from items
+        A step's may be seen before its Job. Its pods carry JobSet's labels, as Kueue copies them.
+        """
+        item, uid = change.item, views.job_uid(change.item)
+        place = item.metadata.namespace, item.metadata.uid
+        before, others = None, []
+        for one in self.workloads.get(uid, ()):
+            if (one.namespace, one.uid) == place:
+                before = one
+            else:
+                others.append(one)
+        may_be_ours = uid in self.jobs or item.has_pods_of_a_jobset
+        if not uid or (before is None and (change.deleted or not may_be_ours)):
+            return set()
+        new = () if change.deleted else (views.workload(item, before),)
+        self._put_workloads(uid, (*new, *others))
+        return {uid}
 
+    def _drop_workloads(self, gone: set[str]) -> set[str]:
+        bereft = {
+            uid
+            for uid, group in self.workloads.items()
+            if not gone.isdisjoint(one.uid for one in group)
+        }
+        for uid in bereft:
+            self._put_workloads(uid, (one for one in self.workloads[uid] if one.uid not in gone))
+        return bereft
 
-def _put(known: dict[K, T], key: K, value: T | None) -> None:
-    if value is None:
-        known.pop(key, None)
-    else:
-        known[key] = value
+    def _put_workloads(self, uid: str, group: Iterable[Workload]) -> None:
+        if left := sorted(group, key=attrgetter("rank"), reverse=True):
+            self.workloads[uid] = tuple(left)
+        else:
+            self.workloads.pop(uid, None)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from webhook.cluster.views import Grant, Job, Parent, Turn
+from webhook.rules.words import printable
 
 LONGEST_NOTE: Final = 1024
 """Bytes (pkg/apis/core/validation/events.go in Kubernetes v1.36.3)."""
@@ -86,9 +87,7 @@ def _words(who: str, turn: Turn | None) -> tuple[str, ...]:
 
 
 def _note(*sentences: str) -> str:
-    text = " ".join(" ".join(sentences).split())
-    if not text.isprintable():
-        text = "".join(character for character in text if character.isprintable())
+    text = printable(" ".join(sentences))
     content = text.encode()
     if len(content) <= LONGEST_NOTE:
         return text

@@ -1,13 +1,17 @@
 """What is kept of Jobs, JobSets and Workloads once they were seen: made from the slim view.
 
-Pure. An object is kept for as long as it exists, so it is kept small: texts are cut, and of the
-conditions only those stay that somebody asks for.
+Pure. An object is kept for as long as it exists, so it is kept small: of the conditions only those
+stay that somebody asks for, messages only where they are read and cut, and what many objects have
+in common is kept once. Nothing here refers to what refers to it, so the collector may skip it all.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from sys import intern
 from typing import Final
+
+import msgspec
 
 from webhook.cluster.items import Item
 from webhook.rules import names
@@ -17,9 +21,18 @@ EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LONGEST_TEXT: Final = 600
 """Characters of a message that are kept; a note holds little more."""
 
+READ: Final = frozenset({("QuotaReserved", False), ("Evicted", True), ("Failed", True)})
+"""Whose message is read."""
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+SHARED: Final = 4096
+"""Times, grants and lists of steps that are looked up before another of the same is made."""
+
+
+class Kept(msgspec.Struct, frozen=True, gc=False):
+    """What is kept of an object, or a part of it."""
+
+
+class Turn(Kept, frozen=True):
     """When a condition became what it is, and why."""
 
     is_true: bool
@@ -28,8 +41,7 @@ class Turn:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
+class Parent(Kept, frozen=True):
     """The object that the user submitted."""
 
     api_version: str
@@ -39,16 +51,14 @@ class Parent:
     uid: str
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Kept, frozen=True):
     """Where a Workload was admitted; of each resource: quantity, name, flavor."""
 
     cluster_queue: str
     resources: tuple[tuple[str, str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Kept, frozen=True):
     """A step's Job: whether it carries our mark, the uid of its JobSet, and how it ended."""
 
     namespace: str
@@ -62,8 +72,7 @@ class Job:
     failed: Turn | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JobSet:
+class JobSet(Kept, frozen=True):
     """A stepped JobSet; `steps` are names and replicas. No parent if somebody else owns it."""
 
     namespace: str
@@ -75,8 +84,7 @@ class JobSet:
     turned: Turn | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(Kept, frozen=True):
     """A Job's Workload.
 
     `since` is when it began to wait for the quota that it waits for or has, None if that is not
@@ -95,17 +103,23 @@ class Workload:
     evicted: Turn | None = None
     grant: Grant | None = None
     since: datetime | None = None
+    finished: bool = False
+
+    @property
+    def rank(self) -> tuple[bool, datetime, str]:
+        """Of several Workloads of one Job, as elastic ones have, the highest counts."""
+        return not self.finished, self.created, self.uid
 
 
 def job(item: Item) -> Job:
     """A Job; one that no JobSet controls belongs to none."""
     metadata = item.metadata
     return Job(
-        metadata.namespace,
+        intern(metadata.namespace),
         metadata.name,
         metadata.annotation(names.PAUSED) is not None,
-        _controller(item, names.JOBSET_GROUP, "JobSet"),
-        metadata.label(names.REPLICATED_JOB) or "",
+        intern(_controller(item, names.JOBSET_GROUP, "JobSet")),
+        intern(metadata.label(names.REPLICATED_JOB) or ""),
         moment(metadata.creation_timestamp) or EPOCH,
         moment(item.status.start_time) if item.status else None,
         _turn(item, "Complete"),
@@ -116,12 +130,12 @@ def job(item: Item) -> Job:
 def jobset(item: Item) -> JobSet:
     """A JobSet."""
     spec, metadata = item.spec, item.metadata
-    steps = {one.name: one.replicas or 1 for one in (spec and spec.replicated_jobs) or ()}
+    steps = ((one.name, one.replicas or 1) for one in (spec and spec.replicated_jobs) or ())
     return JobSet(
-        metadata.namespace,
+        intern(metadata.namespace),
         metadata.name,
         bool(spec and spec.suspend),
-        steps,
+        _steps(*steps),
         _parent(item),
         moment(metadata.creation_timestamp) or EPOCH,
         _turn(item, "Suspended"),
@@ -132,7 +146,7 @@ def workload(item: Item, before: Workload | None) -> Workload:
     """A Workload; `before` is what was known of it."""
     spec, metadata = item.spec, item.metadata
     created, reserved = moment(metadata.creation_timestamp) or EPOCH, _turn(item, "QuotaReserved")
-    evicted, requeued = _turn(item, "Evicted"), _turn(item, "Requeued")
+    evicted, requeued, finished = (_turn(item, it) for it in ("Evicted", "Requeued", "Finished"))
     active = not (spec and spec.active is False)
     is_first = evicted is None and requeued is None
     since: datetime | None
@@ -143,18 +157,19 @@ def workload(item: Item, before: Workload | None) -> Workload:
     else:
         since = created if is_first else _latest(reserved, requeued)
     return Workload(
-        metadata.namespace,
+        intern(metadata.namespace),
         metadata.name,
         metadata.annotation(names.PAUSED) is not None,
         metadata.uid,
         active,
-        (spec and spec.queue_name) or "",
+        intern((spec and spec.queue_name) or ""),
         created,
         reserved,
         _turn(item, "Admitted"),
         evicted,
         _grant(item),
         since,
+        bool(finished and finished.is_true),
     )
 
 
@@ -167,13 +182,14 @@ def job_uid(item: Item) -> str:
     return uid if uid == _controller(item, names.BATCH_GROUP, "Job") else ""
 
 
+@lru_cache(SHARED)
 def moment(text: str | None) -> datetime | None:
-    """A time as the API server writes it, None for anything else."""
+    """A time as the API server writes it, in UTC; None for anything else."""
     try:
         read = datetime.fromisoformat(text or "")
-    except ValueError:
+        return read.astimezone(UTC) if read.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return read if read.tzinfo else None
 
 
 def _controller(item: Item, group: str, kind: str) -> str:
@@ -196,7 +212,8 @@ def _parent(item: Item) -> Parent | None:
             return None
     else:
         return None
-    return Parent(version, kind, metadata.namespace, metadata.name, uid)
+    namespace = intern(metadata.namespace)
+    return Parent(intern(version), intern(kind), namespace, metadata.name, uid)
 
 
 def _turn(item: Item, kind: str) -> Turn | None:
@@ -204,8 +221,9 @@ def _turn(item: Item, kind: str) -> Turn | None:
     at = moment(condition.last_transition_time) if condition else None
     if condition is None or at is None:
         return None
-    message = (condition.message or "")[:LONGEST_TEXT]
-    return Turn(condition.status == "True", at, condition.reason or "", message)
+    is_true = condition.status == "True"
+    message = (condition.message or "")[:LONGEST_TEXT] if (kind, is_true) in READ else ""
+    return Turn(is_true, at, intern(condition.reason or ""), intern(message))
 
 
 def _latest(*turns: Turn | None) -> datetime | None:
@@ -216,11 +234,19 @@ def _grant(item: Item) -> Grant | None:
     admission = item.status and item.status.admission
     if not admission:
         return None
-    return Grant(
-        admission.cluster_queue,
-        tuple(
-            (str(quantity), resource, (podset.flavors or {}).get(resource, ""))
-            for podset in admission.pod_set_assignments or ()
-            for resource, quantity in sorted((podset.resource_usage or {}).items())
-        ),
+    resources = (
+        (str(quantity), resource, (podset.flavors or {}).get(resource, ""))
+        for podset in admission.pod_set_assignments or ()
+        for resource, quantity in sorted((podset.resource_usage or {}).items())
     )
+    return _shared_grant(admission.cluster_queue, *resources)
+
+
+@lru_cache(SHARED)
+def _shared_grant(cluster_queue: str, *resources: tuple[str, str, str]) -> Grant:
+    return Grant(cluster_queue, resources)
+
+
+@lru_cache(SHARED)
+def _steps(*steps: tuple[str, int]) -> Mapping[str, int]:
+    return dict(steps)

@@ -12,8 +12,8 @@ from webhook.rules.policy import Policy
 
 REGISTRATION: Final = "/apis/admissionregistration.k8s.io/v1"
 KUEUE: Final = f"/apis/{names.KUEUE_GROUP}/{names.KUEUE_VERSION}"
-JOBSET: Final = f"/apis/{names.JOBSET_GROUP}/v1alpha2"
-TRAINER: Final = f"/apis/{names.TRAINER_GROUP}/v1alpha1"
+JOBSET: Final = f"/apis/{names.JOBSET_GROUP}/{names.JOBSET_VERSION}"
+TRAINER: Final = f"/apis/{names.TRAINER_GROUP}/{names.TRAINER_VERSION}"
 
 MUTATING: Final = Question(f"{REGISTRATION}/mutatingwebhookconfigurations", is_list=True)
 VALIDATING: Final = Question(f"{REGISTRATION}/validatingwebhookconfigurations", is_list=True)

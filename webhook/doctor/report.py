@@ -9,6 +9,7 @@ import yaml
 
 from webhook import __version__
 from webhook.doctor.findings import Finding, Severity
+from webhook.rules.words import printable
 
 _RANKS = {severity: rank for rank, severity in enumerate(Severity)}
 
@@ -50,9 +51,10 @@ def _table(findings: Sequence[Finding]) -> Iterator[str]:
     width = max(len(finding.check) for finding in findings)
     for finding in findings:
         note = finding.note
-        yield f"{note.severity:<8}{finding.check:<{width}}  {note.subject}: {note.message}"
+        said = printable(f"{note.subject}: {note.message}")
+        yield f"{note.severity:<8}{finding.check:<{width}}  {said}"
         if note.remedy:
-            yield f"{'':{8 + width}}  > {note.remedy}"
+            yield f"{'':{8 + width}}  > {printable(note.remedy)}"
     counts = (f"{word} {number}" for word, number in _counts(findings).items())
     yield ""
     yield ", ".join(counts)

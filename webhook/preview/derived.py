@@ -12,7 +12,6 @@ from webhook.rules.facts import Answer, Found, Key, Reader, trainer_key
 
 UID: Final = "00000000-0000-4000-8000-000000000000"
 GENERATED: Final = "xxxxx"
-JOBSET_VERSION: Final = "v1alpha2"
 
 
 class Stored:
@@ -44,7 +43,7 @@ def jobset_of(trainjob: Document, runtime: Any, namespace: str) -> Document:
     }
     metadata = {"name": _name(trainjob), "namespace": namespace, "ownerReferences": [owner]}
     content = {
-        "apiVersion": f"{names.JOBSET_GROUP}/{JOBSET_VERSION}",
+        "apiVersion": f"{names.JOBSET_GROUP}/{names.JOBSET_VERSION}",
         "kind": "JobSet",
         "metadata": metadata,
         "spec": runtime.get("spec", {}).get("template", {}).get("spec") or {},

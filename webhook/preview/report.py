@@ -13,6 +13,7 @@ from webhook.preview.explanations import Outcome
 from webhook.preview.judgement import Judgement
 from webhook.preview.steps import Row
 from webhook.rules.objects import DependsOn
+from webhook.rules.words import escaped
 
 INDENT: Final = "  "
 FIRST: Final = ("cpu", "memory")
@@ -73,12 +74,12 @@ class Report:
 def rendered(report: Report, form: str) -> str:
     """The report in one of the forms table, json, yaml."""
     if form == "json":
-        return json.dumps(document(report), indent=2, ensure_ascii=False)
+        return json.dumps(document(report), indent=2)
     if form == "yaml":
         return yaml.dump(
             document(report), Dumper=_Dumper, sort_keys=False, width=100, allow_unicode=True
         ).rstrip()
-    return "\n".join(_table(report))
+    return "\n".join(map(escaped, _table(report)))
 
 
 def document(report: Report) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Key:
 
 def trainer_key(plural: str, name: str, namespace: str = "") -> Key:
     """An object of Trainer's."""
-    return Key(names.TRAINER_GROUP, "v1alpha1", plural, name, namespace)
+    return Key(names.TRAINER_GROUP, names.TRAINER_VERSION, plural, name, namespace)
 
 
 @dataclass(frozen=True, slots=True)

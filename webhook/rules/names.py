@@ -23,6 +23,7 @@ PODSET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 DEFAULT_QUEUE: Final = "default"
 
 # JobSet's (api/jobset/v1alpha2/jobset_types.go in v0.12.0).
+JOBSET_NAME: Final = "jobset.sigs.k8s.io/jobset-name"
 REPLICATED_JOB: Final = "jobset.sigs.k8s.io/replicatedjob-name"
 
 # Trainer's (pkg/constants/constants.go in v2.3.0).
@@ -30,9 +31,11 @@ TRAINJOB_STEP: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 INITIALIZERS: Final = frozenset({"dataset-initializer", "model-initializer"})
 
 TRAINER_GROUP: Final = "trainer.kubeflow.org"
+TRAINER_VERSION: Final = "v1alpha1"
 KUEUE_GROUP: Final = "kueue.x-k8s.io"
 KUEUE_VERSION: Final = "v1beta2"
 JOBSET_GROUP: Final = "jobset.x-k8s.io"
+JOBSET_VERSION: Final = "v1alpha2"
 BATCH_GROUP: Final = "batch"
 
 # The label that the API server gives each namespace.

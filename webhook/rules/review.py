@@ -17,6 +17,7 @@ from webhook.rules.errors import BadReview, Denied
 from webhook.rules.objects import View
 from webhook.rules.reasons import Reason
 from webhook.rules.verdict import Verdict
+from webhook.rules.words import printable
 
 API_VERSION: Final = "admission.k8s.io/v1"
 KIND: Final = "AdmissionReview"
@@ -150,9 +151,7 @@ def _misshapen(error: Exception, field: str, plural: str) -> Denied:
 
 def _line(warning: str) -> str:
     """What the API server passes on: one short line without control characters."""
-    text = warning
-    if not warning.isprintable():
-        text = "".join(character if character.isprintable() else " " for character in warning)
+    text = printable(warning)
     return text if len(text) <= WARNING_LENGTH else f"{text[: WARNING_LENGTH - 1]}…"
 
 

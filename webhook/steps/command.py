@@ -1,6 +1,7 @@
 """The command `steps`: what to look at, one look or many, and in which form it is shown."""
 
 import asyncio
+import codecs
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,13 +9,14 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import click
 
 from webhook.cluster.connection import NoCluster, connected
 from webhook.cluster.context import namespace_of
 from webhook.cluster.listing import Unread, listed, pending
+from webhook.rules.labels import is_object_name
 from webhook.steps import text, watching
 from webhook.steps.document import rendered
 from webhook.steps.parents import JOBSET, TRAINJOB, parents
@@ -28,6 +30,9 @@ __all__ = ["BadName", "NoCluster", "Unknown", "Wanted", "steps", "wanted"]
 TIMEOUT_SECONDS: Final = 10.0
 NAMED_AT_MOST: Final = 10
 TABLE: Final = "table"
+NAME_RULE: Final = (
+    "it has lower case letters, digits, '-' and '.', and begins and ends with a letter or digit"
+)
 KINDS: Final = {
     "trainjob": TRAINJOB,
     "trainjobs": TRAINJOB,
@@ -37,7 +42,7 @@ KINDS: Final = {
 
 
 class BadName(Exception):
-    """NAME is of no form that there is; the message says which there are."""
+    """NAME, or the namespace, is none that an object can have; the message says what one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +68,16 @@ def wanted(
 ) -> Wanted:
     """What the arguments ask for. Raises BadName."""
     place = "" if everywhere else namespace or namespace_of(kubeconfig)
-    kind, slash, rest = name.partition("/")
-    if not slash:
-        return Wanted(place, name=name, unqueued=unqueued)
-    if kind.lower() not in KINDS or not rest:
+    if place and not is_object_name(place):
+        raise BadName(f"{place!r} can't be a namespace: {NAME_RULE}.")
+    kind, slash, rest = name.rpartition("/")
+    if slash and (kind.lower() not in KINDS or not rest):
         raise BadName(f"{name!r} is no name: give NAME, trainjob/NAME or jobset/NAME.")
-    return Wanted(place, KINDS[kind.lower()], rest)
+    if rest and not is_object_name(rest):
+        raise BadName(f"{rest!r} can't be the name of a TrainJob or JobSet: {NAME_RULE}.")
+    if slash:
+        return Wanted(place, KINDS[kind.lower()], rest)
+    return Wanted(place, name=rest, unqueued=unqueued)
 
 
 def steps(kubeconfig: Path | None, wish: Wanted, form: str, *, watch: bool) -> None:
@@ -85,22 +94,23 @@ async def _steps(kubeconfig: Path | None, wish: Wanted, form: str, *, watch: boo
             )
             look = partial(looked, cluster, wish)
             if watch:
-                await watching.follow(look, _screen(form), _now)
+                again = partial(look, is_cached=True)
+                await watching.follow(look, again, _screen(form), _now)
             else:
                 _print_once(await look(), form)
     except (Refused, Unread) as error:
         raise Unknown(str(error)) from error
 
 
-async def looked(cluster: Cluster, wish: Wanted) -> Tree:
-    """One look at the cluster. Raises Unread, Refused, Unknown."""
-    seen, notes = await cluster.look(Scope(wish.namespace, wish.name))
+async def looked(cluster: Cluster, wish: Wanted, *, is_cached: bool = False) -> Tree:
+    """One look at the cluster; `is_cached` spares its store. Raises Unread, Refused, Unknown."""
+    seen, notes = await cluster.look(Scope(wish.namespace, wish.name, is_cached))
     found = parents(seen)
     if not wish.name:
         shown = [one for one in found if wish.unqueued or one.admission is not Admission.NONE]
         return Tree(tuple(shown), len(found) - len(shown), notes)
     if not (named := _named(found, wish)):
-        raise Unknown(await _what_there_is(cluster, wish))
+        raise Unknown(await _what_there_is(cluster, wish, is_cached=is_cached))
     return Tree(tuple(named), 0, notes)
 
 
@@ -113,8 +123,8 @@ def _named(found: list[Parent], wish: Wanted) -> list[Parent]:
     return trainjobs or jobsets
 
 
-async def _what_there_is(cluster: Cluster, wish: Wanted) -> str:
-    seen, _ = await cluster.look(Scope(wish.namespace))
+async def _what_there_is(cluster: Cluster, wish: Wanted, *, is_cached: bool) -> str:
+    seen, _ = await cluster.look(Scope(wish.namespace, is_cached=is_cached))
     there = [f"{one.kind.lower()}/{one.name}" for one in reversed(parents(seen))]
     more = f" and {len(there) - NAMED_AT_MOST} more" if len(there) > NAMED_AT_MOST else ""
     what = wish.kind or f"{TRAINJOB} and no {JOBSET}"
@@ -135,7 +145,7 @@ def _block(form: str) -> Callable[[Tree, datetime], str]:
 def _print_once(tree: Tree, form: str) -> None:
     if form != TABLE:
         click.echo(rendered(tree, _now(), form))
-    elif _is_live():
+    elif is_live(sys.stdout):
         from webhook.steps import live  # noqa: PLC0415 - rich is an extra
 
         live.draw(tree, _now())
@@ -144,12 +154,14 @@ def _print_once(tree: Tree, form: str) -> None:
 
 
 def _screen(form: str) -> Screen:
-    if form == TABLE and _is_live():
+    if form == TABLE and is_live(sys.stdout):
         from webhook.steps import live  # noqa: PLC0415 - rich is an extra
 
         return live.terminal()
     return Printed(_block(form), click.echo)
 
 
-def _is_live() -> bool:
-    return sys.stdout.isatty() and find_spec("rich") is not None
+def is_live(out: TextIO) -> bool:
+    """Whether there is a terminal that can show the characters which the tree is drawn with."""
+    can_draw = codecs.lookup(out.encoding or "ascii").name == "utf-8"
+    return can_draw and out.isatty() and find_spec("rich") is not None

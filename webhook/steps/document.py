@@ -16,8 +16,8 @@ def rendered(tree: Tree, now: datetime, form: str, *, is_line: bool = False) -> 
     """The document as json or yaml; `is_line` makes it one line of JSON, one document of YAML."""
     content = document(tree, now)
     if form == "json":
-        return json.dumps(content, indent=None if is_line else 2, ensure_ascii=False)
-    text = yaml.safe_dump(content, sort_keys=False, width=100, allow_unicode=True).rstrip()
+        return json.dumps(content, indent=None if is_line else 2)
+    text = yaml.safe_dump(content, sort_keys=False, width=100).rstrip()
     return f"---\n{text}" if is_line else text
 
 

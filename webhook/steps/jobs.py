@@ -1,5 +1,6 @@
 """Where a step stands: its Job, where there is one, with what Kueue says of it."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,7 +10,7 @@ from webhook.demand import pods
 from webhook.demand.quantities import Amounts
 from webhook.rules import names
 from webhook.rules.objects import DependsOn
-from webhook.steps.objects import REPLICATED_JOB, Job, ParentObject, Workload
+from webhook.steps.objects import Job, ParentObject, Workload
 from webhook.steps.tree import Admission, Span, Standing, State, Step
 from webhook.steps.workloads import Workloads, flavors_of
 
@@ -38,14 +39,24 @@ class Steps:
     def all(self) -> Iterator[Step]:
         """In the order of the JobSet; one for each Job, and one for all that are not made."""
         for step in self.jobset.spec.replicated_jobs or ():
-            made = self._jobs_of(step.name)
+            made = self._jobs_of(step)
             for job in made:
                 yield self._made(step, job)
-            if lacking := (1 if step.replicas is None else step.replicas) - len(made):
+            if (lacking := _replicas(step) - len(made)) > 0:
                 yield self._absent(step, lacking)
 
-    def _jobs_of(self, step: str) -> list[Job]:
-        return [job for job in self.jobs if job.metadata.label(REPLICATED_JOB) == step]
+    def _jobs_of(self, step: pods.Step) -> list[Job]:
+        """JobSet's own: whoever may make Jobs may give them this label and this owner."""
+        number = re.compile(
+            rf"{re.escape(self.jobset.metadata.name)}-{re.escape(step.name)}-(0|[1-9][0-9]{{0,8}})"
+        )
+        return [
+            job
+            for job in self.jobs
+            if job.metadata.label(names.REPLICATED_JOB) == step.name
+            and (found := number.fullmatch(job.metadata.name))
+            and int(found[1]) < _replicas(step)
+        ]
 
     def _made(self, step: pods.Step, job: Job) -> Step:
         standing = self._standing(step.name, job)
@@ -84,10 +95,13 @@ class Steps:
         return Standing(State.ABSENT, message=NOT_YET)
 
     def _is_met(self, edge: DependsOn) -> bool:
-        made = self._jobs_of(edge.name)
-        if edge.status == COMPLETE:
-            return bool(made) and all(job.status.held(COMPLETE) for job in made)
-        return bool(made) and all((job.status.ready or 0) >= job.spec.pods for job in made)
+        """Whether enough Jobs are so far (pkg/controllers/depends_on.go in JobSet v0.12.0)."""
+        others = self.jobset.spec.replicated_jobs or ()
+        other = next((step for step in others if step.name == edge.name), None)
+        if other is None:
+            return False
+        is_reached = _is_complete if edge.status == COMPLETE else _is_ready
+        return sum(map(is_reached, self._jobs_of(other))) == _replicas(other)
 
     def _standing(self, step: str, job: Job) -> Standing:
         workload = self.workloads.of(job.metadata.namespace, job.metadata.uid)
@@ -134,6 +148,21 @@ def _placed(standing: Standing, with_kueue: Standing) -> Standing:
         flavors=with_kueue.flavors,
         queued=with_kueue.queued,
     )
+
+
+def _replicas(step: pods.Step) -> int:
+    return 1 if step.replicas is None else step.replicas
+
+
+def _is_complete(job: Job) -> bool:
+    return job.status.held(COMPLETE) is not None
+
+
+def _is_ready(job: Job) -> bool:
+    """Whether JobSet counts it as ready, or as past that."""
+    status = job.status
+    is_full = (status.ready or 0) + (status.succeeded or 0) >= job.spec.pods
+    return is_full or status.held(COMPLETE, "Failed") is not None
 
 
 def _run(job: Job) -> Span | None:

@@ -9,8 +9,6 @@ from webhook.demand import pods
 from webhook.rules import names, objects
 from webhook.rules.objects import View
 
-JOBSET_NAME: Final = "jobset.sigs.k8s.io/jobset-name"
-REPLICATED_JOB: Final = "jobset.sigs.k8s.io/replicatedjob-name"
 RECORD: Final = "kueue-steps.io/"
 """What our own labels and annotations begin with."""
 
@@ -93,6 +91,7 @@ class JobStatus(Status, frozen=True):
     """Job status."""
 
     ready: int | None = None
+    succeeded: int | None = None
     start_time: datetime | None = None
     completion_time: datetime | None = None
 

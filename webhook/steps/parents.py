@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from webhook.rules import names
 from webhook.steps.jobs import Steps
@@ -12,6 +12,7 @@ from webhook.steps.tree import Admission, Parent, Span, Standing, State, Step
 from webhook.steps.workloads import Workloads, indexed
 
 ItemT = TypeVar("ItemT", Job, ParentObject)
+_Key: TypeAlias = tuple[str, str]
 
 TRAINJOB: Final = "TrainJob"
 JOBSET: Final = "JobSet"
@@ -74,26 +75,42 @@ def _age(metadata: Metadata) -> tuple[float, str, str]:
 
 
 def _families(seen: Seen) -> Iterator[_Family]:
-    jobs = _by_owner(seen.jobs)
-    jobsets = _by_owner(seen.jobsets)
-    trainjobs = seen.trainjobs or ()
-    for trainjob in trainjobs:
-        made = next(iter(jobsets.get(trainjob.metadata.uid, ())), None)
-        its_jobs = jobs.get(made.metadata.uid, []) if made else []
-        yield _Family(TRAINJOB, trainjob, made, its_jobs)
-    known = {trainjob.metadata.uid for trainjob in trainjobs}
+    jobs = _by_owner(seen.jobs, names.JOBSET_GROUP, JOBSET)
+    owned, own = list[ParentObject](), list[ParentObject]()
     for jobset in seen.jobsets:
-        owner = jobset.metadata.controller
-        if owner is None or owner.uid not in known:
-            yield _Family(JOBSET, jobset, jobset, jobs.get(jobset.metadata.uid, []))
+        # One whose TrainJob is younger than the list of those is shown with it, next time.
+        is_owned = seen.trainjobs is not None and _is_of_trainjob(jobset)
+        (owned if is_owned else own).append(jobset)
+    jobsets = _by_owner(owned, names.TRAINER_GROUP, TRAINJOB)
+    for trainjob in seen.trainjobs or ():
+        made = next(iter(jobsets.get(_key(trainjob), ())), None)
+        yield _Family(TRAINJOB, trainjob, made, jobs.get(_key(made), []) if made else [])
+    for jobset in own:
+        yield _Family(JOBSET, jobset, jobset, jobs.get(_key(jobset), []))
 
 
-def _by_owner(items: Iterable[ItemT]) -> Mapping[str, list[ItemT]]:
-    found = defaultdict[str, list[ItemT]](list)
+def _is_of_trainjob(jobset: ParentObject) -> bool:
+    """Trainer gives it the TrainJob's name; one with another only claims to be a TrainJob's."""
+    owner = jobset.metadata.controller
+    return owner is not None and (owner.group, owner.kind, owner.name) == (
+        names.TRAINER_GROUP,
+        TRAINJOB,
+        jobset.metadata.name,
+    )
+
+
+def _key(owner: ParentObject) -> _Key:
+    return owner.metadata.namespace, owner.metadata.uid
+
+
+def _by_owner(items: Iterable[ItemT], group: str, kind: str) -> Mapping[_Key, list[ItemT]]:
+    """Whoever makes an object may name any owner: it counts in its own namespace only."""
+    found = defaultdict[_Key, list[ItemT]](list)
     for item in items:
-        owner = item.metadata.controller
-        if owner is not None and not item.metadata.deletion_timestamp:
-            found[owner.uid].append(item)
+        metadata, owner = item.metadata, item.metadata.controller
+        is_owned = owner is not None and (owner.group, owner.kind) == (group, kind)
+        if owner and is_owned and not metadata.deletion_timestamp:
+            found[metadata.namespace, owner.uid].append(item)
     return found
 
 

@@ -4,7 +4,7 @@ A kind that the cluster does not have is no error. One that may not be read is, 
 visibility API: then no positions are told, and once it is said why.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -12,31 +12,17 @@ import msgspec
 
 from webhook.cluster.listing import Listing, Unread
 from webhook.rules import names
-from webhook.steps.objects import (
-    JOBSET_NAME,
-    Job,
-    ParentObject,
-    PendingWorkload,
-    Seen,
-    Workload,
-)
-from webhook.steps.workloads import waits_in_queue
+from webhook.steps.decoding import decoded
+from webhook.steps.objects import Job, ParentObject, Seen, Workload
+from webhook.steps.places import RIGHTS, Pending, places, queues_of
 
 T = TypeVar("T")
 
-RIGHTS: Final = "docs/how-to/steps.md"
 NO_KUEUE: Final = "this cluster has no Kueue"
-NO_POSITIONS: Final = "no positions in the queues are told"
-NO_VISIBILITY: Final = f"{NO_POSITIONS}: Kueue's visibility API is not served"
-NO_RIGHT: Final = (
-    "you may not get localqueues/pendingworkloads.visibility.kueue.x-k8s.io "
-    f"(the ClusterRole in {RIGHTS} lets you)"
-)
 UIDS_AT_ONCE: Final = 100
 """More of them make too long a URL: then all Workloads of the namespace are read."""
 
 List = Callable[[Listing], Awaitable[list[msgspec.Raw] | None]]
-Pending = Callable[[str, str], Awaitable[list[msgspec.Raw] | None]]
 
 
 class Unknown(Exception):
@@ -49,40 +35,60 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What to read: a namespace, or all where it is empty; and of it one name, or all."""
+    """What to read: a namespace, or all where it is empty; and of it one name, or all.
+
+    `is_cached` is whether it may lag behind a little.
+    """
 
     namespace: str
     name: str = ""
+    is_cached: bool = False
 
-    def parents(self, group: str, version: str, plural: str) -> Listing:
-        """TrainJobs or JobSets."""
+    @property
+    def trainjobs(self) -> Listing:
+        """The TrainJobs."""
+        return self._named(names.TRAINER_GROUP, names.TRAINER_VERSION, "trainjobs")
+
+    @property
+    def jobsets(self) -> Listing:
+        """The JobSets."""
+        return self._named(names.JOBSET_GROUP, names.JOBSET_VERSION, "jobsets")
+
+    def _named(self, group: str, version: str, plural: str) -> Listing:
         fields = f"metadata.name={self.name}" if self.name else ""
-        return Listing(group, version, plural, self.namespace, fields=fields)
+        return self._listing(group, version, plural, fields=fields)
 
     @property
     def jobs(self) -> Listing:
         """The Jobs of JobSets; the JobSet of a TrainJob has its name."""
-        labels = f"{JOBSET_NAME}={self.name}" if self.name else JOBSET_NAME
-        return Listing(names.BATCH_GROUP, "v1", "jobs", self.namespace, labels=labels)
+        labels = f"{names.JOBSET_NAME}={self.name}" if self.name else names.JOBSET_NAME
+        return self._listing(names.BATCH_GROUP, "v1", "jobs", labels=labels)
 
     def workloads(self, seen: Seen) -> Listing:
         """The Workloads of what was seen."""
         group, version = names.KUEUE_GROUP, names.KUEUE_VERSION
         labels = _of(seen) if self.name else names.JOB_UID
-        return Listing(group, version, "workloads", self.namespace, labels=labels)
+        return self._listing(group, version, "workloads", labels=labels)
+
+    def _listing(self, group: str, version: str, plural: str, **selectors: str) -> Listing:
+        place, is_cached = self.namespace, self.is_cached
+        return Listing(group, version, plural, place, is_cached=is_cached, **selectors)
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """The two kinds of read: a list, and what waits in a LocalQueue. Both raise Unread."""
+    """The two kinds of read: a list, and what waits in a LocalQueue.
+
+    Both raise Unread, the second NoQueue too.
+    """
 
     listed: List
     pending: Pending
 
     async def look(self, scope: Scope) -> tuple[Seen, tuple[str, ...]]:
         """What there is, and notes on what could not be seen. Raises Unread, Refused."""
-        trainjobs = await self._read(scope.parents(names.TRAINER_GROUP, "v1alpha1", "trainjobs"))
-        jobsets = await self._read(scope.parents(names.JOBSET_GROUP, "v1alpha2", "jobsets"))
+        trainjobs = await self._read(scope.trainjobs)
+        jobsets = await self._read(scope.jobsets)
         jobs = await self._read(scope.jobs)
         seen = Seen(
             trainjobs=_decoded(trainjobs, ParentObject),
@@ -93,8 +99,8 @@ class Cluster:
         workloads = _decoded(await self._read(scope.workloads(seen)), Workload)
         if workloads is None:
             return seen, (NO_KUEUE,)
-        places, notes = await self._places(workloads)
-        return msgspec.structs.replace(seen, workloads=workloads, pending=places), notes
+        found, notes = await places(self.pending, queues_of(workloads))
+        return msgspec.structs.replace(seen, workloads=workloads, pending=found), notes
 
     async def _read(self, listing: Listing) -> list[msgspec.Raw] | None:
         try:
@@ -104,33 +110,9 @@ class Cluster:
                 raise Refused(_refusal(listing)) from error
             raise
 
-    async def _places(
-        self, workloads: Sequence[Workload]
-    ) -> tuple[list[PendingWorkload] | None, tuple[str, ...]]:
-        queues = {
-            (one.metadata.namespace, one.spec.queue_name)
-            for one in workloads
-            if waits_in_queue(one) and one.spec.queue_name
-        }
-        found, is_served = list[PendingWorkload](), not queues
-        for namespace, queue in sorted(queues):
-            try:
-                items = await self.pending(namespace, queue)
-            except Unread as error:
-                why = NO_RIGHT if error.is_refused else str(error)
-                return None, (f"{NO_POSITIONS}: {why}",)
-            is_served = is_served or items is not None
-            found += _decoded(items, PendingWorkload) or []
-        return (found, ()) if is_served else (None, (NO_VISIBILITY,))
-
 
 def _decoded(items: list[msgspec.Raw] | None, view: type[T]) -> list[T] | None:
-    if items is None:
-        return None
-    try:
-        return [msgspec.json.decode(item, type=view) for item in items]
-    except msgspec.MsgspecError as error:
-        raise Unread(f"an object is of another shape than this version knows: {error}") from error
+    return None if items is None else decoded(items, view)
 
 
 def _of(seen: Seen) -> str:

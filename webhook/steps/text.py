@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from webhook.rules.words import printable
 from webhook.steps.tree import Parent, Span, State, Step, Tree
 from webhook.steps.wording import NOTHING, asked, length, pods, why_parent, why_step
 
@@ -37,7 +38,17 @@ def table(tree: Tree, now: datetime) -> str:
 
 
 def rows(parent: Parent, now: datetime) -> Iterator[Row]:
-    """The parent, then its steps."""
+    """The parent, then its steps, as a terminal may show them."""
+    for row in _rows(parent, now):
+        yield Row(*map(printable, row))
+
+
+def remarks(tree: Tree) -> Iterator[str]:
+    """What holds for all of it, in sentences."""
+    yield from map(printable, _remarks(tree))
+
+
+def _rows(parent: Parent, now: datetime) -> Iterator[Row]:
     standing = parent.standing
     yield Row(
         f"{parent.kind} {parent.namespace}/{parent.name}",
@@ -53,8 +64,7 @@ def rows(parent: Parent, now: datetime) -> Iterator[Row]:
         yield _row(step, f"{'`-' if step is parent.steps[-1] else '|-'} {label}", now)
 
 
-def remarks(tree: Tree) -> Iterator[str]:
-    """What holds for all of it, in sentences."""
+def _remarks(tree: Tree) -> Iterator[str]:
     if not tree.parents and not tree.problem:
         yield EMPTY
     if tree.left_out:

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime
+from time import monotonic
 from typing import Final, Protocol, Self
 
 from webhook.cluster.listing import Unread
@@ -12,6 +13,9 @@ from webhook.steps.reading import Refused, Unknown
 from webhook.steps.tree import Tree
 
 SECONDS: Final = 2.0
+LOOKS: Final = 2
+"""A pause is at least as long as so many looks: who asks a slow API server asks it less often."""
+
 ENDING: Final = (signal.SIGINT, signal.SIGTERM)
 
 Look = Callable[[], Awaitable[Tree]]
@@ -51,14 +55,16 @@ class Printed:
             self._say(self._block(tree, now))
 
 
-async def follow(look: Look, screen: Screen, clock: Clock, *, seconds: float = SECONDS) -> None:
-    """Shows the tree every so many seconds until SIGINT or SIGTERM.
+async def follow(
+    look: Look, again: Look, screen: Screen, clock: Clock, *, seconds: float = SECONDS
+) -> None:
+    """Shows the tree every so many seconds, or less often, until SIGINT or SIGTERM.
 
-    What `look` raises the first time ends it; later it is told, beside what was last seen.
+    What `look` raises ends it; what `again` raises later is told, beside what was last seen.
     """
     loop, task = (
         asyncio.get_running_loop(),
-        asyncio.ensure_future(_show(look, screen, clock, seconds)),
+        asyncio.ensure_future(_show(look, again, screen, clock, seconds)),
     )
     for number in ENDING:
         loop.add_signal_handler(number, task.cancel)
@@ -69,14 +75,17 @@ async def follow(look: Look, screen: Screen, clock: Clock, *, seconds: float = S
         task.result()
 
 
-async def _show(look: Look, screen: Screen, clock: Clock, seconds: float) -> None:
+async def _show(look: Look, again: Look, screen: Screen, clock: Clock, seconds: float) -> None:
+    began = monotonic()
     tree = await look()
     with screen:
         while True:
+            pause = max(seconds, LOOKS * (monotonic() - began))
             screen.show(tree, clock())
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(pause)
+            began = monotonic()
             try:
-                tree = await look()
+                tree = await again()
             except (Refused, Unread) as error:
                 tree = replace(tree, problem=f"{error}; trying again")
             except Unknown as error:
