@@ -36,15 +36,24 @@ DESIGN = """\
 | of these before training began | {whole.gpu_seconds_idle_before_training:.1f} \
 | {stepped.gpu_seconds_idle_before_training:.1f} |
 | makespan, seconds | {whole.makespan_seconds:.1f} | {stepped.makespan_seconds:.1f} |
+costs {stepped.reviews_per_trainjob:.1f} calls in the demo
+{stepped.job_writes_per_trainjob:.1f} writes of Jobs instead of \
+{whole.job_writes_per_trainjob:.1f} in the demo
+"""
+HOW = """\
+the demo's three TrainJobs took {stepped.reviews_per_trainjob:.1f} each
 """
 FAQ = """\
 {stepped.gpu_seconds_idle:.1f} of {stepped.gpu_seconds_reserved:.1f} reserved GPU-seconds
 {stepped.gpu_seconds_idle_before_training:.1f} of them
+{stepped.reviews_per_trainjob:.1f} reviews per TrainJob of three steps
+{stepped.job_writes_per_trainjob:.1f} writes of Jobs instead of
 """
 SAID = {
     "README.md": TABLE,
     "docs/index.md": TABLE,
     "docs/concepts/problem.md": PROBLEM,
+    "docs/concepts/how-it-works.md": HOW,
     "docs/design.md": DESIGN,
     "docs/faq.md": FAQ,
 }
