@@ -10,8 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpx
+
 from localcluster import audit
 from localcluster.cluster import Cluster
+from localcluster.connection import arguments
 from localcluster.errors import KubectlError
 from tests.stack.objects import GPU, QUEUE, Object, cluster_queue, local_queue, named
 
@@ -36,6 +39,13 @@ def eventually(look: Callable[[], T | None], what: str, within: float = PATIENCE
         time.sleep(0.2)
 
 
+def _await_grant(cluster: Cluster, namespace: str) -> None:
+    """The API server needs a moment until it follows a RoleBinding."""
+    path = f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{namespace}/jobsets"
+    with httpx.Client(**arguments(cluster.kubeconfig("alice"))) as client:
+        eventually(lambda: client.get(path).status_code == 200, f"alice may work in {namespace}")
+
+
 @dataclass(frozen=True)
 class Team:
     """A namespace, its LocalQueue `gpu` and its ClusterQueue, both named at `create`."""
@@ -58,6 +68,7 @@ class Team:
         )
         cluster.apply([local_queue("gpu", namespace, namespace)])
         cluster.grant(namespace, "alice")
+        _await_grant(cluster, namespace)
         log = cluster.state_dir / "logs" / "webhook.log"
         return cls(cluster, namespace, "gpu", log, start)
 
