@@ -142,8 +142,10 @@ class Changes:
         try:
             async for event in self._events():
                 is_in_vain = False
-                self._version = _version(event)
-                if event.type != "BOOKMARK" and (item := self._read(event.object)):
+                item = self._read(event.object)
+                # What can't be read is passed over, but its version must not be lost.
+                self._version = item.metadata.resource_version if item else _version(event)
+                if item and event.type != "BOOKMARK":
                     yield Changed(item, deleted=event.type == "DELETED")
                 await self._pace.step()
         finally:

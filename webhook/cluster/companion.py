@@ -22,11 +22,11 @@ from webhook.cluster.known import Known
 from webhook.cluster.pace import Pace
 from webhook.cluster.pauses import Action, due, still_applies
 from webhook.cluster.teller import Teller
-from webhook.cluster.views import JOBSET_VERSION, Workload
+from webhook.cluster.views import Workload
 from webhook.rules import names
 
 JOBS: Final = Kind(names.BATCH_GROUP, "v1", "jobs", names.STEP_QUEUE)
-JOBSETS: Final = Kind(names.JOBSET_GROUP, JOBSET_VERSION, "jobsets", names.STEP_QUEUE)
+JOBSETS: Final = Kind(names.JOBSET_GROUP, names.JOBSET_VERSION, "jobsets", names.STEP_QUEUE)
 WORKLOADS: Final = Kind(names.KUEUE_GROUP, names.KUEUE_VERSION, "workloads", names.JOB_UID)
 
 WRITE: Final = "write of a Workload"

@@ -6,7 +6,6 @@ itself tells it.
 """
 
 import hashlib
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,6 +14,7 @@ from typing import Final
 from webhook.cluster import notes
 from webhook.cluster.known import Known
 from webhook.cluster.views import Job, JobSet, Kept, Parent, Turn, Workload
+from webhook.rules.family import is_step
 from webhook.rules.reasons import EventReason
 
 LONGEST_AGE: Final = timedelta(minutes=10)
@@ -155,14 +155,8 @@ def _of_workload(
 
 
 def _is_step(job: Job, jobset: JobSet) -> bool:
-    """Whether the JobSet has such a Job.
-
-    Who may make Jobs may name any owner; only JobSet's own have a step's name and number.
-    """
-    head, _, number = job.name.rpartition("-")
-    if head != f"{jobset.name}-{job.step}" or not re.fullmatch("0|[1-9][0-9]{0,8}", number):
-        return False
-    return int(number) < jobset.steps.get(job.step, 0)
+    """Whether the JobSet has such a Job."""
+    return is_step(job.name, jobset.name, job.step, jobset.steps.get(job.step, 0))
 
 
 def _is_settled(workload: Workload, now: datetime) -> bool:

@@ -15,8 +15,8 @@ import msgspec
 
 from webhook.cluster.items import Item
 from webhook.rules import names
+from webhook.rules.family import is_of_trainjob
 
-JOBSET_VERSION: Final = "v1alpha2"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 LONGEST_TEXT: Final = 600
 """Characters of a message that are kept; a note holds little more."""
@@ -195,21 +195,16 @@ def moment(text: str | None) -> datetime | None:
 def _controller(item: Item, group: str, kind: str) -> str:
     """The uid of the controller, if it is of this kind."""
     owner = item.metadata.controller
-    return owner.uid if owner and (owner.group, owner.kind) == (group, kind) else ""
+    return owner.uid if owner and owner.is_a(kind, group) else ""
 
 
 def _parent(item: Item) -> Parent | None:
-    """The TrainJob, or the JobSet itself if nobody owns it.
-
-    Trainer gives the JobSet the TrainJob's name; one with another only claims to be a TrainJob's.
-    """
+    """The TrainJob, or the JobSet itself if nobody owns it."""
     metadata, owner = item.metadata, item.metadata.controller
     if owner is None:
-        version, kind, uid = f"{names.JOBSET_GROUP}/{JOBSET_VERSION}", "JobSet", metadata.uid
-    elif (owner.group, owner.kind) == (names.TRAINER_GROUP, "TrainJob"):
+        version, kind, uid = f"{names.JOBSET_GROUP}/{names.JOBSET_VERSION}", "JobSet", metadata.uid
+    elif is_of_trainjob(metadata):
         version, kind, uid = owner.api_version, owner.kind, owner.uid
-        if owner.name != metadata.name:
-            return None
     else:
         return None
     namespace = intern(metadata.namespace)

@@ -70,7 +70,7 @@ def validate(request: Request, policy: Policy) -> Verdict:
 
 def _why_not_ours(of_record: Job, new: Job, policy: Policy) -> Reason | None:
     owner = of_record.metadata.controller
-    if owner is None or owner.kind != "JobSet" or owner.group != names.JOBSET_GROUP:
+    if owner is None or not owner.is_a("JobSet", names.JOBSET_GROUP):
         return Reason.OTHER_OWNER
     if not scope.is_stepped(of_record.metadata) and not scope.is_stepped(new.metadata):
         return Reason.NOT_STEPPED

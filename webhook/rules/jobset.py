@@ -69,18 +69,15 @@ def _why_not_ours(request: Request) -> Reason | None:
     metadata = request.new(Head).metadata
     if reason := scope.why_create_left_alone(metadata):
         return reason
-    if metadata.controller is not None and not _is_trainjob(metadata.controller):
+    owner = metadata.controller
+    if owner is not None and not owner.is_a("TrainJob", names.TRAINER_GROUP):
         return Reason.OTHER_OWNER
-    if metadata.controller is None and not scope.is_queued(metadata):
+    if owner is None and not scope.is_queued(metadata):
         return Reason.NOT_QUEUED
     spec = request.new(JobSet).spec
     if spec and scope.is_managed_elsewhere(spec.managed_by, names.JOBSET_CONTROLLER):
         return Reason.MANAGED_ELSEWHERE
     return None
-
-
-def _is_trainjob(owner: OwnerReference) -> bool:
-    return owner.group == names.TRAINER_GROUP and owner.kind == "TrainJob"
 
 
 def _submission(parent: Metadata, jobset: JobSet, namespace: str) -> Submission:

@@ -35,6 +35,10 @@ class OwnerReference(View, frozen=True):
         """API group without the version, empty for the core group."""
         return self.api_version.rpartition("/")[0]
 
+    def is_a(self, kind: str, group: str) -> bool:
+        """Whether the owner is of this kind."""
+        return (self.kind, self.group) == (kind, group)
+
 
 class Metadata(View, frozen=True):
     """ObjectMeta, of an object or of a template."""

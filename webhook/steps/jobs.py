@@ -1,6 +1,5 @@
 """Where a step stands: its Job, where there is one, with what Kueue says of it."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,6 +8,7 @@ from typing import Final
 from webhook.demand import pods
 from webhook.demand.quantities import Amounts
 from webhook.rules import names
+from webhook.rules.family import is_step
 from webhook.rules.objects import DependsOn
 from webhook.steps.objects import Job, ParentObject, Workload
 from webhook.steps.tree import Admission, Span, Standing, State, Step
@@ -47,15 +47,12 @@ class Steps:
 
     def _jobs_of(self, step: pods.Step) -> list[Job]:
         """JobSet's own: whoever may make Jobs may give them this label and this owner."""
-        number = re.compile(
-            rf"{re.escape(self.jobset.metadata.name)}-{re.escape(step.name)}-(0|[1-9][0-9]{{0,8}})"
-        )
+        jobset, replicas = self.jobset.metadata.name, _replicas(step)
         return [
             job
             for job in self.jobs
             if job.metadata.label(names.REPLICATED_JOB) == step.name
-            and (found := number.fullmatch(job.metadata.name))
-            and int(found[1]) < _replicas(step)
+            and is_step(job.metadata.name, jobset, step.name, replicas)
         ]
 
     def _made(self, step: pods.Step, job: Job) -> Step:
@@ -108,9 +105,9 @@ class Steps:
         with_kueue = self._with_kueue(step, job, workload)
         if failed := job.status.held("Failed"):
             why = Standing(State.FAILED, failed.reason, failed.message, failed.last_transition_time)
-            return _placed(why, with_kueue)
+            return why.placed(with_kueue)
         if job.status.held(COMPLETE):
-            return _placed(Standing(State.DONE, since=job.status.completion_time), with_kueue)
+            return Standing(State.DONE, since=job.status.completion_time).placed(with_kueue)
         if job.spec.suspend:
             return self._suspended(job, with_kueue)
         if with_kueue.state is State.EVICTED:
@@ -118,7 +115,7 @@ class Steps:
         running = Standing(State.RUNNING, message=with_kueue.message, since=job.status.start_time)
         if with_kueue.state is not State.ADMITTED:
             running = replace(running, message="")
-        return _placed(running, with_kueue)
+        return running.placed(with_kueue)
 
     def _with_kueue(self, step: str, job: Job, workload: Workload | None) -> Standing:
         match self.admission:
@@ -135,19 +132,8 @@ class Steps:
         is_paused = self.paused or job.metadata.annotation(names.PAUSED) is not None
         if self.admission is Admission.STEP and is_paused:
             why = Standing(State.PAUSED, message=self.paused or SUSPENDED)
-            return _placed(why, with_kueue)
+            return why.placed(with_kueue)
         return with_kueue
-
-
-def _placed(standing: Standing, with_kueue: Standing) -> Standing:
-    """The standing with the place that Kueue gave it."""
-    return replace(
-        standing,
-        queue=with_kueue.queue,
-        cluster_queue=with_kueue.cluster_queue,
-        flavors=with_kueue.flavors,
-        queued=with_kueue.queued,
-    )
 
 
 def _replicas(step: pods.Step) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, TypeVar
 
 from webhook.rules import names
+from webhook.rules.family import is_of_trainjob
 from webhook.steps.jobs import Steps
 from webhook.steps.objects import Job, Metadata, ParentObject, Seen, Workload
 from webhook.steps.tree import Admission, Parent, Span, Standing, State, Step
@@ -79,7 +80,7 @@ def _families(seen: Seen) -> Iterator[_Family]:
     owned, own = list[ParentObject](), list[ParentObject]()
     for jobset in seen.jobsets:
         # One whose TrainJob is younger than the list of those is shown with it, next time.
-        is_owned = seen.trainjobs is not None and _is_of_trainjob(jobset)
+        is_owned = seen.trainjobs is not None and is_of_trainjob(jobset.metadata)
         (owned if is_owned else own).append(jobset)
     jobsets = _by_owner(owned, names.TRAINER_GROUP, TRAINJOB)
     for trainjob in seen.trainjobs or ():
@@ -87,16 +88,6 @@ def _families(seen: Seen) -> Iterator[_Family]:
         yield _Family(TRAINJOB, trainjob, made, jobs.get(_key(made), []) if made else [])
     for jobset in own:
         yield _Family(JOBSET, jobset, jobset, jobs.get(_key(jobset), []))
-
-
-def _is_of_trainjob(jobset: ParentObject) -> bool:
-    """Trainer gives it the TrainJob's name; one with another only claims to be a TrainJob's."""
-    owner = jobset.metadata.controller
-    return owner is not None and (owner.group, owner.kind, owner.name) == (
-        names.TRAINER_GROUP,
-        TRAINJOB,
-        jobset.metadata.name,
-    )
 
 
 def _key(owner: ParentObject) -> _Key:
@@ -108,8 +99,7 @@ def _by_owner(items: Iterable[ItemT], group: str, kind: str) -> Mapping[_Key, li
     found = defaultdict[_Key, list[ItemT]](list)
     for item in items:
         metadata, owner = item.metadata, item.metadata.controller
-        is_owned = owner is not None and (owner.group, owner.kind) == (group, kind)
-        if owner and is_owned and not metadata.deletion_timestamp:
+        if owner and owner.is_a(kind, group) and not metadata.deletion_timestamp:
             found[metadata.namespace, owner.uid].append(item)
     return found
 
@@ -163,14 +153,7 @@ def _standing(
     else:
         with_kueue = Standing(_furthest(steps), queue=queue)
     if ended := _ended(family):
-        return replace(
-            ended,
-            queue=with_kueue.queue,
-            cluster_queue=with_kueue.cluster_queue,
-            flavors=with_kueue.flavors,
-            queued=with_kueue.queued,
-            run=_run(whole),
-        )
+        return replace(ended.placed(with_kueue), run=_run(whole))
     if admission is Admission.WHOLE:
         return _whole(with_kueue, whole, steps)
     if family.suspended:

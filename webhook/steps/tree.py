@@ -4,7 +4,7 @@ Lengths of time are spans that may still be open, so two looks at an unchanged c
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import reduce
@@ -83,6 +83,16 @@ class Standing:
     eviction: Eviction | None = None
     queued: Span | None = None
     run: Span | None = None
+
+    def placed(self, with_kueue: "Standing") -> "Standing":
+        """The same at the place that Kueue gave it."""
+        return replace(
+            self,
+            queue=with_kueue.queue,
+            cluster_queue=with_kueue.cluster_queue,
+            flavors=with_kueue.flavors,
+            queued=with_kueue.queued,
+        )
 
 
 @dataclass(frozen=True, slots=True)
