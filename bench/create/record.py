@@ -1,7 +1,7 @@
 """The record of a run: every repeat of every cell, and what it was measured with and on."""
 
 from collections.abc import Iterable
-from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -9,8 +9,8 @@ from bench.create.load import Answer, Operation
 from bench.create.objects import Kind
 from bench.create.plan import Arm
 from bench.environment import Environment
-from bench.errors import RecordRefused
 from bench.latency.figures import percentile
+from bench.records import Records
 
 
 class Figures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -85,15 +85,5 @@ def figures(answers: Iterable[Answer]) -> Figures | None:
     return Figures(len(kept), p50, p90, p99, kept[-1] / 1000)
 
 
-def write(record: Record, path: Path) -> None:
-    """Write it as JSON, a measurement a line."""
-    text = msgspec.json.encode(record)
-    path.write_bytes(text.replace(b'{"kind":', b'\n{"kind":') + b"\n")
-
-
-def read(path: Path) -> Record:
-    """Read it back. Raises RecordRefused."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Record)
-    except (OSError, msgspec.DecodeError) as error:
-        raise RecordRefused(path, str(error)) from error
+_FILES: Final = Records(Record, "kind")
+read, write = _FILES.read, _FILES.write

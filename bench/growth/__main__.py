@@ -1,20 +1,19 @@
 """`python -m bench.growth`: measure, write the record and the page, and say what was missed."""
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
-from bench.errors import BenchError
+from bench.command import Bench, options
 from bench.growth import plan, record, session
 from bench.growth.page import page
 from bench.growth.targets import judged
-from bench.terminal import interruptible, since_start
+from bench.terminal import since_start
 from localcluster.demo.session import passing
-from localcluster.errors import LocalClusterError
 
-RESULTS: Final = Path(__file__).resolve().parents[1] / "results"
-NAME: Final = "growth"
+BENCH: Final = Bench("growth", record.read, record.write, page, judged)
 
 
 @click.command()
@@ -40,20 +39,7 @@ NAME: Final = "growth"
 @click.option(
     "--repeats", default=plan.REPEATS, show_default=True, help="Plays of every size up to 10."
 )
-@click.option(
-    "--to",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=RESULTS,
-    show_default="bench/results",
-    help="Where the record and the page go.",
-)
-@click.option(
-    "--from",
-    "source",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the page of this record, and measure nothing.",
-)
+@options
 def main(
     *,
     quick: bool,
@@ -65,21 +51,10 @@ def main(
     source: Path | None,
 ) -> None:
     """Play ever more TrainJobs, whole and stepped, on a control plane that ends afterwards."""
-    interruptible()
     wanted = plan.QUICK_SIZES if quick else (*sizes, *((plan.LARGE,) if large else ()))
     plays = list(plan.in_order(wanted, 1 if quick else repeats))
     seconds = float("inf") if large or not minutes else minutes * 60
-    try:
-        found = record.read(source) if source else _measured(plays, seconds)
-    except (BenchError, LocalClusterError) as error:
-        raise click.ClickException(str(error)) from error
-    folder.mkdir(parents=True, exist_ok=True)
-    if not source:
-        record.write(found, folder / f"{NAME}.json")
-    (folder / f"{NAME}.md").write_text(page(found))
-    for judgement in judged(found):
-        click.echo(f"{'met' if judgement.is_met else 'missed'}: {judgement.target}")
-    click.echo(f"{folder / NAME}.md has it all")
+    BENCH.run(partial(_measured, plays, seconds), folder, source)
 
 
 def _measured(plays: list[plan.Play], seconds: float) -> record.Record:

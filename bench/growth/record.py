@@ -1,12 +1,12 @@
 """The record of a run: every play, and what it was measured with and on."""
 
-from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from bench.environment import Environment
-from bench.errors import RecordRefused
 from bench.growth.objects import Mode
+from bench.records import Records
 
 
 class Reviews(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -87,15 +87,5 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     runs: list[Run]
 
 
-def write(record: Record, path: Path) -> None:
-    """Write it as JSON, a play a line."""
-    text = msgspec.json.encode(record)
-    path.write_bytes(text.replace(b'{"mode":', b'\n{"mode":') + b"\n")
-
-
-def read(path: Path) -> Record:
-    """Read it back. Raises RecordRefused."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Record)
-    except (OSError, msgspec.DecodeError) as error:
-        raise RecordRefused(path, str(error)) from error
+_FILES: Final = Records(Record, "mode")
+read, write = _FILES.read, _FILES.write

@@ -1,15 +1,15 @@
 """The record of a run: every repeat, and what it was measured with and on."""
 
-from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from bench.environment import Environment
-from bench.errors import RecordRefused
 from bench.latency.contenders import Side
 from bench.latency.decision import Timing
 from bench.latency.figures import Figures
 from bench.latency.plan import Group
+from bench.records import Records
 
 
 class Posted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,15 +67,5 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     measurements: list[Measurement]
 
 
-def write(record: Record, path: Path) -> None:
-    """Write it as JSON, a measurement a line."""
-    text = msgspec.json.encode(record)
-    path.write_bytes(text.replace(b'{"group":', b'\n{"group":') + b"\n")
-
-
-def read(path: Path) -> Record:
-    """Read it back. Raises RecordRefused."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Record)
-    except (OSError, msgspec.DecodeError) as error:
-        raise RecordRefused(path, str(error)) from error
+_FILES: Final = Records(Record, "group")
+read, write = _FILES.read, _FILES.write

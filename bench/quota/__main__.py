@@ -6,19 +6,29 @@ from typing import Final
 
 import click
 
-from bench.errors import BenchError
+from bench.command import Bench, options
+from bench.judgement import Judgement
 from bench.pictures import folder as pictures
 from bench.quota import picture, plan, record, session
 from bench.quota.page import page
 from bench.quota.plan import Plan
 from bench.quota.targets import judged
-from bench.terminal import interruptible, since_start
+from bench.terminal import since_start
 from localcluster import webhook
 from localcluster.demo.session import passing
-from localcluster.errors import LocalClusterError
 
-RESULTS: Final = Path(__file__).resolve().parents[1] / "results"
+
+def _judged(found: record.Record) -> list[Judgement]:
+    """Of the targets for which anything was played."""
+    return [judgement for judgement in judged(found) if judgement.found]
+
+
+def _draw(found: record.Record, folder: Path) -> None:
+    pictures.save(NAME, partial(picture.draw, found), folder)
+
+
 NAME: Final = "quota"
+BENCH: Final = Bench(NAME, record.read, record.write, page, _judged, _draw)
 
 
 @click.command()
@@ -47,20 +57,7 @@ NAME: Final = "quota"
     help="Repeats of every cell.",
 )
 @click.option("--seed", default=plan.SEED, show_default=True, help="Another one, another trace.")
-@click.option(
-    "--to",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=RESULTS,
-    show_default="bench/results",
-    help="Where record, page and picture go.",
-)
-@click.option(
-    "--from",
-    "source",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write page and picture of this record, and measure nothing.",
-)
+@options
 def main(
     *,
     quick: bool,
@@ -72,17 +69,8 @@ def main(
     source: Path | None,
 ) -> None:
     """Play TrainJobs whole and stepped on a control plane that ends afterwards."""
-    interruptible()
     chosen = plan.QUICK if quick else Plan(loads, trainjobs, repeats, seed)
-    try:
-        found = record.read(source) if source else _measured(chosen)
-    except (BenchError, LocalClusterError) as error:
-        raise click.ClickException(str(error)) from error
-    _write(found, folder, is_new=source is None)
-    for judgement in judged(found):
-        if judgement.found:
-            click.echo(f"{'met' if judgement.is_met else 'missed'}: {judgement.target}")
-    click.echo(f"{folder / NAME}.md has it all")
+    BENCH.run(partial(_measured, chosen), folder, source)
 
 
 def _measured(chosen: Plan) -> record.Record:
@@ -90,14 +78,6 @@ def _measured(chosen: Plan) -> record.Record:
     with passing(say) as cluster:
         webhook.install(cluster)
         return session.run(cluster, chosen, say)
-
-
-def _write(found: record.Record, folder: Path, *, is_new: bool) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    if is_new:
-        record.write(found, folder / f"{NAME}.json")
-    (folder / f"{NAME}.md").write_text(page(found))
-    pictures.save(NAME, partial(picture.draw, found), folder)
 
 
 if __name__ == "__main__":

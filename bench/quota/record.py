@@ -1,16 +1,16 @@
 """The record of a run: the trace, and every play of it."""
 
-from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from bench.environment import Environment
-from bench.errors import RecordRefused
 from bench.quota.courses import Course
 from bench.quota.figures import Figures
 from bench.quota.meter import Moment
 from bench.quota.plan import Mode
 from bench.quota.trace import Planned
+from bench.records import Records
 
 
 class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,17 +38,5 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plays: list[Measurement]
 
 
-def write(record: Record, path: Path) -> None:
-    """Write it as JSON, a play or a TrainJob a line."""
-    text = msgspec.json.encode(record)
-    for opening in (b'{"load":', b'{"name":'):
-        text = text.replace(opening, b"\n" + opening)
-    path.write_bytes(text + b"\n")
-
-
-def read(path: Path) -> Record:
-    """Read it back. Raises RecordRefused."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Record)
-    except (OSError, msgspec.DecodeError) as error:
-        raise RecordRefused(path, str(error)) from error
+_FILES: Final = Records(Record, "load", "name")
+read, write = _FILES.read, _FILES.write

@@ -13,6 +13,7 @@ import msgspec
 
 from bench.environment import Environment
 from bench.errors import RecordRefused
+from bench.records import Records
 from localcluster.demo.meter import Figures
 from localcluster.demo.runs import Run
 
@@ -60,10 +61,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read(path: Path) -> Record:
     """Read a record; RecordRefused names the field that is missing, wrong or contradicted."""
-    try:
-        record = msgspec.json.decode(path.read_bytes(), type=Record)
-    except (OSError, msgspec.DecodeError) as error:
-        raise RecordRefused(path, str(error)) from error
+    record = Records(Record).read(path)
     if contradiction := next(contradictions(record), None):
         raise RecordRefused(path, contradiction)
     return record
