@@ -9,7 +9,6 @@ from typing import Final
 from localcluster import users
 from localcluster.demo import trace
 from localcluster.demo.trace import (
-    ANCESTOR_STEP,
     DATASET,
     GPU,
     LOCAL_QUEUE,
@@ -51,12 +50,7 @@ def place(namespace: str, size: int) -> list[Object]:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
         trace.flavor(),
         queue,
-        {
-            "apiVersion": trace.KUEUE,
-            "kind": "LocalQueue",
-            "metadata": {"name": LOCAL_QUEUE, "namespace": namespace},
-            "spec": {"clusterQueue": namespace},
-        },
+        trace.local_queue(LOCAL_QUEUE, namespace, leads_to=namespace),
         users.grant(namespace, USER),
         _runtime(namespace),
     ]
@@ -81,33 +75,18 @@ def trainjob(namespace: str, mode: Mode, number: int) -> Object:
 
 def _runtime(namespace: str) -> Object:
     steps = [
-        _step(DATASET, DATASET, DOWNLOAD_FOR),
-        _step(MODEL, MODEL, DOWNLOAD_FOR),
-        _step(NODE, "trainer", TRAIN_FOR, DATASET, MODEL),
+        trace.step(DATASET, DATASET, _pods(DATASET, DOWNLOAD_FOR)),
+        trace.step(MODEL, MODEL, _pods(MODEL, DOWNLOAD_FOR)),
+        trace.step(NODE, "trainer", _pods(NODE, TRAIN_FOR, gpu=True), DATASET, MODEL),
     ]
-    return {
-        "apiVersion": TRAINER,
-        "kind": "TrainingRuntime",
-        "metadata": {
-            "name": RUNTIME,
-            "namespace": namespace,
-            "labels": {"trainer.kubeflow.org/framework": "torch"},
-        },
-        "spec": {
-            "mlPolicy": {"numNodes": 1, "torch": {}},
-            "template": {"spec": {"replicatedJobs": steps}},
-        },
-    }
+    return trace.runtime(RUNTIME, namespace, steps)
 
 
-def _step(name: str, ancestor: str, run_for: str, *after: str) -> Object:
-    resources: Object = {"requests": REQUESTS | ({GPU: "1"} if after else {})}
-    if after:
+def _pods(name: str, run_for: str, *, gpu: bool = False) -> Object:
+    resources: Object = {"requests": REQUESTS | ({GPU: "1"} if gpu else {})}
+    if gpu:
         resources["limits"] = {GPU: "1"}
-    pods = {
+    return {
         "metadata": {"annotations": {RUN_FOR: run_for}},
         "spec": {"containers": [{"name": name, "image": "simulated", "resources": resources}]},
     }
-    template = {"metadata": {"labels": {ANCESTOR_STEP: ancestor}}, "spec": {"template": pods}}
-    depends = [{"name": other, "status": "Complete"} for other in after]
-    return {"name": name, "template": template} | ({"dependsOn": depends} if depends else {})

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from localcluster import users
 from localcluster.demo import trace
 from localcluster.demo.trace import (
-    ANCESTOR_STEP,
     DATASET,
     GPU,
     LOCAL_QUEUE,
@@ -60,12 +59,7 @@ def place(namespace: str) -> list[Object]:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}},
         trace.flavor(),
         cluster_queue(namespace, gpus=0),
-        {
-            "apiVersion": trace.KUEUE,
-            "kind": "LocalQueue",
-            "metadata": {"name": LOCAL_QUEUE, "namespace": namespace},
-            "spec": {"clusterQueue": namespace},
-        },
+        trace.local_queue(LOCAL_QUEUE, namespace, leads_to=namespace),
         users.grant(namespace, USER),
         _runtime(SHORT_RUNTIME, namespace, DATASET),
         _runtime(FULL_RUNTIME, namespace, DATASET, MODEL),
@@ -110,33 +104,14 @@ def _text(length: int) -> str:
 
 
 def _runtime(name: str, namespace: str, *downloads: str) -> Object:
-    steps = [_step(item, item, item, "1s") for item in downloads]
-    steps.append(_step(NODE, "trainer", NODE, "24h", *downloads))
+    steps = [trace.step(item, item, _pods(item, "1s")) for item in downloads]
+    steps.append(trace.step(NODE, "trainer", _pods(NODE, "24h"), *downloads))
+    return trace.runtime(name, namespace, steps)
+
+
+def _pods(container: str, run_for: str) -> Object:
+    resources = {"requests": {"cpu": "1", "memory": "1Gi"}}
     return {
-        "apiVersion": TRAINER,
-        "kind": "TrainingRuntime",
-        "metadata": {
-            "name": name,
-            "namespace": namespace,
-            "labels": {"trainer.kubeflow.org/framework": "torch"},
-        },
-        "spec": {
-            "mlPolicy": {"numNodes": 1, "torch": {}},
-            "template": {"spec": {"replicatedJobs": steps}},
-        },
-    }
-
-
-def _step(name: str, ancestor: str, container: str, run_for: str, *after: str) -> Object:
-    requests = {"cpu": "1", "memory": "1Gi"}
-    pods = {
         "metadata": {"annotations": {RUN_FOR: run_for}},
-        "spec": {
-            "containers": [
-                {"name": container, "image": "simulated", "resources": {"requests": requests}}
-            ]
-        },
+        "spec": {"containers": [{"name": container, "image": "simulated", "resources": resources}]},
     }
-    template = {"metadata": {"labels": {ANCESTOR_STEP: ancestor}}, "spec": {"template": pods}}
-    depends = [{"name": other, "status": "Complete"} for other in after]
-    return {"name": name, "template": template} | ({"dependsOn": depends} if depends else {})

@@ -15,6 +15,8 @@ from localcluster.demo.trace import (
     NODE,
     TRAINER,
     USER,
+    local_queue,
+    runtime,
 )
 from localcluster.kwok import FAIL, RUN_FOR
 from localcluster.manifests import Object
@@ -30,10 +32,10 @@ def surroundings(play: Play, trace: Iterable[Planned]) -> list[Object]:
     tenants = {tenant: f"{place}-{tenant}" for tenant in TENANTS}
     gpus = {**PLENTY, GPU: QUOTA // len(TENANTS)}
     queues = [_cluster_queue(name, gpus, place) for name in tenants.values()]
-    queues += [_local_queue(place, tenant, name) for tenant, name in tenants.items()]
+    queues += [local_queue(tenant, place, leads_to=name) for tenant, name in tenants.items()]
     if play.mode is Mode.CPU:
         name = f"{place}-{CPU_QUEUE}"
-        queues += [_cluster_queue(name, PLENTY, None), _local_queue(place, CPU_QUEUE, name)]
+        queues += [_cluster_queue(name, PLENTY, None), local_queue(CPU_QUEUE, place, leads_to=name)]
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}},
         users.grant(place, USER),
@@ -78,29 +80,8 @@ def _cluster_queue(name: str, quotas: Object, cohort: str | None) -> Object:
     }
 
 
-def _local_queue(namespace: str, name: str, leads_to: str) -> Object:
-    return {
-        "apiVersion": KUEUE,
-        "kind": "LocalQueue",
-        "metadata": {"name": name, "namespace": namespace},
-        "spec": {"clusterQueue": leads_to},
-    }
-
-
 def _runtime(namespace: str, item: Planned) -> Object:
-    return {
-        "apiVersion": TRAINER,
-        "kind": "TrainingRuntime",
-        "metadata": {
-            "name": item.name,
-            "namespace": namespace,
-            "labels": {"trainer.kubeflow.org/framework": "torch"},
-        },
-        "spec": {
-            "mlPolicy": {"numNodes": 1, "torch": {}},
-            "template": {"spec": {"replicatedJobs": list(_steps(item))}},
-        },
-    }
+    return runtime(item.name, namespace, list(_steps(item)))
 
 
 def _steps(item: Planned) -> Iterator[Object]:

@@ -58,12 +58,7 @@ def lane_objects(lane: Lane) -> list[Object]:
     return [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}},
         cluster_queue(place),
-        {
-            "apiVersion": KUEUE,
-            "kind": "LocalQueue",
-            "metadata": {"name": LOCAL_QUEUE, "namespace": place},
-            "spec": {"clusterQueue": place},
-        },
+        local_queue(LOCAL_QUEUE, place, leads_to=place),
         users.grant(place, USER),
         training_runtime(place),
     ]
@@ -85,18 +80,33 @@ def cluster_queue(name: str) -> Object:
     }
 
 
+def local_queue(name: str, namespace: str, *, leads_to: str) -> Object:
+    """A LocalQueue of that ClusterQueue."""
+    return {
+        "apiVersion": KUEUE,
+        "kind": "LocalQueue",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"clusterQueue": leads_to},
+    }
+
+
 def training_runtime(namespace: str) -> Object:
     """Two downloads side by side that need a CPU, then training on all the GPUs."""
     steps = [
-        _step(DATASET, DATASET, _pods(DATASET, DOWNLOAD_FOR)),
-        _step(MODEL, MODEL, _pods(MODEL, DOWNLOAD_FOR)),
-        _step(NODE, "trainer", _pods(NODE, TRAIN_FOR, GPUS), DATASET, MODEL),
+        step(DATASET, DATASET, _pods(DATASET, DOWNLOAD_FOR)),
+        step(MODEL, MODEL, _pods(MODEL, DOWNLOAD_FOR)),
+        step(NODE, "trainer", _pods(NODE, TRAIN_FOR, GPUS), DATASET, MODEL),
     ]
+    return runtime(RUNTIME, namespace, steps)
+
+
+def runtime(name: str, namespace: str, steps: list[Object]) -> Object:
+    """A TrainingRuntime of these steps."""
     return {
         "apiVersion": TRAINER,
         "kind": "TrainingRuntime",
         "metadata": {
-            "name": RUNTIME,
+            "name": name,
             "namespace": namespace,
             "labels": {"trainer.kubeflow.org/framework": "torch"},
         },
@@ -144,7 +154,8 @@ def _trainjob(name: str, lane: Lane, runtime_kind: str, runtime: str) -> Object:
     }
 
 
-def _step(name: str, ancestor: str, pods: Object, *after: str) -> Object:
+def step(name: str, ancestor: str, pods: Object, *after: str) -> Object:
+    """One step of a runtime, to begin when those before it are complete."""
     template = {"metadata": {"labels": {ANCESTOR_STEP: ancestor}}, "spec": {"template": pods}}
     depends = [{"name": other, "status": "Complete"} for other in after]
     return {"name": name, "template": template} | ({"dependsOn": depends} if depends else {})

@@ -4,15 +4,14 @@ It must not slow what it watches: six idle connections, and four looks at the cl
 """
 
 import asyncio
-import threading
 import time
 from collections.abc import Collection
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from localcluster import audit
+from localcluster.background import Background
 from localcluster.errors import LocalClusterError
 from localcluster.invariants.judge import Judge, Kind
 from localcluster.invariants.streams import Back, Changed, Listed, Lost, Stream, client
@@ -38,16 +37,12 @@ class Watcher:
         self._judge = Judge()
         self._listed: set[Kind] = set()
         self._lost: set[Kind] = set()
-        self._watching = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="invariants", daemon=True)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._error: BaseException | None = None
+        self._background = Background("invariants", self._watch)
 
     def violations(self, namespaces: Collection[str] | None = None) -> list[Violation]:
         """What was found so far, in these namespaces or in all; WatcherLost if it broke."""
-        if not self._thread.is_alive():
-            raise WatcherLost(f"the invariant watcher has ended: {self._error!r}")
+        if not self._background.is_alive:
+            raise WatcherLost(f"the invariant watcher has ended: {self._background.error!r}")
         found = list(self._judge.violations)
         return [
             item
@@ -62,10 +57,8 @@ class Watcher:
             time.sleep(TICK_SECONDS / 2)
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        if not self._watching.wait(START_SECONDS) or self._error:
-            self._stop()
-            raise WatcherLost(f"the invariant watcher saw no cluster: {self._error!r}")
+        if not self._background.start(START_SECONDS):
+            raise WatcherLost(f"the invariant watcher saw no cluster: {self._background.error!r}")
         return self
 
     def __exit__(
@@ -74,36 +67,17 @@ class Watcher:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stop()
-
-    def _stop(self) -> None:
-        if self._loop and self._task:
-            # The loop is closed already where the watcher broke.
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._task.cancel)
-        self._thread.join()
+        self._background.stop()
 
     def _is_undecided(self, namespaces: Collection[str]) -> bool:
-        if self._loop is None or not self._thread.is_alive():
+        if not self._background.is_alive:
             return False
-        asked = asyncio.run_coroutine_threadsafe(self._ask(namespaces), self._loop)
-        return asked.result(SETTLE_SECONDS)
+        return self._background.ask(self._ask(namespaces), SETTLE_SECONDS)
 
     async def _ask(self, namespaces: Collection[str]) -> bool:
         return self._judge.is_undecided(namespaces)
 
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._watch())
-        except asyncio.CancelledError:
-            pass
-        except BaseException as error:  # noqa: BLE001 - told to whoever asks for violations
-            self._error = error
-        finally:
-            self._watching.set()
-
     async def _watch(self) -> None:
-        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
         async with client(self._kubeconfig) as http, asyncio.TaskGroup() as tasks:
             for kind in Kind:
                 tasks.create_task(self._follow(kind, Stream(http, kind)))
@@ -131,7 +105,7 @@ class Watcher:
             # While nothing can be seen nobody can act either.
             if len(self._listed) == len(Kind) and not self._lost:
                 self._judge.check(time.monotonic())
-                self._watching.set()
+                self._background.begun()
             self._read_audit_log()
             await asyncio.sleep(TICK_SECONDS)
 
