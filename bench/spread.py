@@ -1,6 +1,7 @@
-"""A figure over the repeats. Pure."""
+"""A figure over the repeats, or over many requests. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import ceil
 from statistics import median
 from typing import NamedTuple
 
@@ -17,3 +18,8 @@ def spread(values: Iterable[float]) -> Spread:
     """Of at least one value."""
     found = list(values)
     return Spread(median(found), min(found), max(found))
+
+
+def percentile(ordered: Sequence[int], share: float) -> int:
+    """The smallest value that at least this share of all values does not exceed."""
+    return ordered[max(ceil(share * len(ordered)) - 1, 0)]

@@ -9,8 +9,8 @@ from bench.create.load import Answer, Operation
 from bench.create.objects import Kind
 from bench.create.plan import Arm
 from bench.environment import Environment
-from bench.latency.figures import percentile
 from bench.records import Records
+from bench.spread import percentile
 
 
 class Figures(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -8,7 +8,7 @@ from typing import Final
 
 import httpx
 
-from bench import webhooks
+from bench import meter, webhooks
 from bench.create import objects
 from bench.create.load import Answer, Clients, Operation, Place
 from bench.create.objects import PARENT, Kind
@@ -17,8 +17,7 @@ from bench.create.quiet import controllers_at_rest
 from bench.create.record import Conditions, Measurement, Record, Reviews, Share, figures
 from bench.environment import Observed
 from bench.errors import Unmeasured
-from bench.latency import meter
-from bench.latency.recording import await_true
+from bench.patience import await_true
 from bench.webhooks import OURS, Seen
 from localcluster import webhook
 from localcluster.cluster import Cluster

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, Final
 
 from bench.growth.record import Admissions
-from bench.latency.figures import percentile
+from bench.spread import percentile
 from localcluster.audit import Event
 from localcluster.demo.counts import ACCEPTED, WRITES
 

@@ -12,15 +12,14 @@ from typing import Final, NamedTuple, Self
 
 import httpx
 
-from bench import webhooks
+from bench import meter, webhooks
 from bench.environment import Observed
 from bench.growth import counts, limits, objects
 from bench.growth.crowd import Eye, submit
 from bench.growth.objects import Mode
 from bench.growth.plan import Play, fitting
 from bench.growth.record import Conditions, Record, Reviews, Run
-from bench.latency import meter
-from bench.latency.recording import await_true
+from bench.patience import await_true
 from bench.webhooks import OURS, Seen, since
 from localcluster import audit, webhook
 from localcluster.cluster import Cluster

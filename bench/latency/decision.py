@@ -12,8 +12,8 @@ from time import perf_counter_ns
 import msgspec
 
 from bench.latency.errors import WrongAnswer
-from bench.latency.figures import percentile
 from bench.latency.reviews import Review
+from bench.spread import percentile
 from localcluster.cluster import Cluster
 from localcluster.errors import KubectlError
 from webhook.rules import admit, review

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from math import ceil
 
 import msgspec
 
 from bench.errors import Unmeasured
 from bench.latency.generator import Shot
+from bench.spread import percentile
 
 NANOSECONDS_PER_MILLISECOND = 1_000_000
 
@@ -43,11 +43,6 @@ def figures(shots: Sequence[Shot], seconds: float, warm_up: float) -> Figures:
         p999=_milliseconds(percentile(kept, 0.999)),
         longest=_milliseconds(kept[-1]),
     )
-
-
-def percentile(ordered: Sequence[int], share: float) -> int:
-    """The smallest value that at least this share of all values does not exceed."""
-    return ordered[max(ceil(share * len(ordered)) - 1, 0)]
 
 
 def _answered(shot: Shot) -> datetime:

@@ -1,8 +1,7 @@
 """Submit, and take down what the API server posts, until there is one review of each sort."""
 
 import json
-import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Final
 
 from bench.errors import Unmeasured
@@ -10,12 +9,11 @@ from bench.latency import submissions
 from bench.latency.recorder import Recorder, recording
 from bench.latency.reviews import Review, Size, What, find, key, source
 from bench.latency.submissions import SUBMISSIONS, Submission
+from bench.patience import await_true
 from localcluster.cluster import Cluster
 from localcluster.demo.trace import NODE, USER
 from localcluster.errors import KubectlError
 
-PATIENCE_SECONDS: Final = 300.0
-LOOK_SECONDS: Final = 0.2
 PROBE: Final = Submission("probe", 0, submissions.SHORT_RUNTIME)
 
 
@@ -40,15 +38,6 @@ def record(
         found = _await(recorder, wanted)
         await_true(lambda: _all_run(cluster, namespace, len(sent)), "the last steps run")
     return {name: found[name] for name in sorted(key(*item) for item in wanted)}
-
-
-def await_true(look: Callable[[], bool], what: str) -> None:
-    """Return when it is so; Unmeasured after a while."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not look():
-        if time.monotonic() > deadline:
-            raise Unmeasured(f"not seen within {PATIENCE_SECONDS:g} s: {what}")
-        time.sleep(LOOK_SECONDS)
 
 
 def _is_recorded(cluster: Cluster, recorder: Recorder, namespace: str) -> bool:

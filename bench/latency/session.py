@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bench import meter
 from bench.environment import Observed
 from bench.errors import Unmeasured
-from bench.latency import contenders, decision, generator, meter, recording
+from bench.latency import contenders, decision, generator, recording
 from bench.latency.contenders import Contender, Side
 from bench.latency.decision import Timing
 from bench.latency.figures import figures

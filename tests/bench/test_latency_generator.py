@@ -10,8 +10,9 @@ import pytest
 
 from bench.errors import Unmeasured
 from bench.latency.errors import WrongAnswer
-from bench.latency.figures import figures, percentile
+from bench.latency.figures import figures
 from bench.latency.generator import Load, Shot, Target, arguments, denials, listing, read
+from bench.spread import percentile
 
 BEGIN = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
 MILLISECOND = 1_000_000

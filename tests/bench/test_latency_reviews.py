@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from bench.latency import decision, meter, plan, submissions
+from bench import meter
+from bench.latency import decision, plan, submissions
 from bench.latency.contenders import Side
 from bench.latency.plan import Cell, Group
 from bench.latency.reviews import KUEUE_PATHS, Review, Size, What, find, source
