@@ -1,6 +1,6 @@
 """docs/reference/configuration.md: each key of the kind `Configuration`.
 
-Types, limits and defaults come from `webhook.settings`, the sentences about keys from here.
+Types, limits and defaults come from `webhook.sections`, the sentences about keys from here.
 """
 
 import re
@@ -16,7 +16,8 @@ from pydantic.fields import FieldInfo
 
 from docsite.tables import code, page, table
 from manifests.configuration import sections
-from webhook.settings import API_VERSION, KIND, PREFIX, Configuration, SelectorSection
+from webhook.sections import SelectorSection
+from webhook.settings import API_VERSION, KIND, PREFIX, Configuration
 
 INTRODUCTION: Final = f"""\
 `kueue-steps serve --config FILE` reads one object of kind `{KIND}`, `{API_VERSION}`. An unknown
@@ -108,7 +109,7 @@ def markdown() -> str:
     """The page."""
     return page(
         "Configuration",
-        "webhook/settings.py and docsite/configuration.py",
+        "webhook/sections.py and docsite/configuration.py",
         INTRODUCTION,
         *(_section(name, model) for name, model in _models(Configuration)),
     )

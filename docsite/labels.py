@@ -24,7 +24,8 @@ class Key:
 INTRODUCTION: Final = """\
 What kueue-steps writes and reads on objects. Those under `kueue-steps.io/` are public contract. A
 *parent* is a TrainJob, or a JobSet that no TrainJob owns; which parents are stepped is told in
-[step or whole](../concepts/step-or-whole.md).
+[step or whole](../concepts/step-or-whole.md). Any other key under `kueue-steps.io/` on a new parent
+has no effect, and its user is warned.
 """
 
 OURS: Final[Mapping[str, Key]] = {
@@ -102,7 +103,8 @@ THEIRS: Final[Mapping[str, Key]] = {
         "parents and Jobs",
         "users or MultiKueue",
         "name of a Workload",
-        "What carries it at creation is left alone: it brings its own Workload along.",
+        "What carries it at creation is left alone: it brings its own Workload along. A JobSet of "
+        "a TrainJob follows the TrainJob all the same.",
     ),
     names.PODSET_GROUP: Key(
         "annotation",

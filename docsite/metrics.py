@@ -13,11 +13,12 @@ from prometheus_client.metrics_core import Metric
 from structlog.testing import capture_logs
 
 from docsite.tables import code, page, table
+from webhook.metrics import BUCKETS
 from webhook.rules import review
 from webhook.rules.facts import Key
 from webhook.rules.reasons import Reason
 from webhook.rules.verdict import Verdict
-from webhook.telemetry import BUCKETS, Telemetry
+from webhook.telemetry import Telemetry
 
 INTRODUCTION: Final = """\
 `GET /metrics` on port 8080. Names, types and labels are public contract. What to look at, and the
@@ -36,8 +37,8 @@ LABELS: Final[Mapping[str, str]] = {
     "decision": "`allowed`, `patched`, `denied`; `refused` for a call that was malformed or found "
     "no place, `failed` for a bug.",
     "reason": f"One of the [reasons](reasons.md); of what is refused or failed {code(*STATUSES)}.",
-    "lost": "`watch of jobs`, `watch of jobsets`, `watch of workloads`, `write of a Workload`, "
-    "`write of an Event`, `companion`.",
+    "lost": "`watch of trainjobs`, `watch of jobsets`, `watch of jobs`, `watch of workloads`, "
+    "`write of a Workload`, `write of an Event`, `companion`.",
     "result": "`served`, `refused`.",
     "version": "Of kueue-steps.",
 }

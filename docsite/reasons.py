@@ -47,7 +47,7 @@ GROUPS: Final[Mapping[str, Mapping[Reason, Use]]] = {
         Reason.OWNER_NOT_STEPPED: Use("new JobSets of a TrainJob"),
         Reason.DELETING: Use("TrainJobs and JobSets; new Jobs"),
         Reason.FINISHED: Use("changed Jobs", "The Job is complete or failed."),
-        Reason.MANAGED_ELSEWHERE: Use("new TrainJobs and JobSets; Jobs"),
+        Reason.MANAGED_ELSEWHERE: Use("new TrainJobs and JobSets"),
         Reason.PREBUILT_WORKLOAD: Use("new objects"),
         Reason.OTHER_OWNER: Use(
             "new TrainJobs and JobSets; Jobs", "Of a Job: no JobSet controls it."

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from docsite import commands, configuration, labels, metrics, reasons
+from docsite import cases, commands, configuration, labels, metrics, reasons
 
 FOLDER: Final = Path(__file__).resolve().parents[1] / "docs" / "reference"
 
@@ -15,6 +15,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "metrics.md": metrics.markdown,
     "configuration.md": configuration.markdown,
     "cli.md": commands.markdown,
+    "cases.md": cases.markdown,
 }
 
 

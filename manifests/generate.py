@@ -27,7 +27,7 @@ IN_PROCESS_HOLD: Final = ROOT / "components" / "in-process-hold"
 
 CONFIGURATION_HEADER: Final = f"""\
 # Every key with its default; an unknown key stops the start and is named.
-# Generated from webhook/settings.py by `make manifests`.
+# Generated from webhook/sections.py by `make manifests`.
 apiVersion: {API_VERSION}
 kind: {KIND}
 """

@@ -10,7 +10,7 @@ from webhook.cluster.certificate_objects import CertificateObjects, Place
 from webhook.cluster.certificates import Certificates
 from webhook.http.tls import LiveTls
 from webhook.pki.mounted import Mounted
-from webhook.settings import CertificatesSection
+from webhook.sections import CertificatesSection
 from webhook.telemetry import Telemetry
 
 

@@ -49,7 +49,7 @@ def serve(path: Path | None, kubeconfig: Path | None) -> None:
     # Imported here, so that `version` and `--help` need not wait for the client library.
     import uvloop  # noqa: PLC0415 - nothing but the server needs it
 
-    from webhook import server, settings, telemetry  # noqa: PLC0415
+    from webhook import logs, server, settings  # noqa: PLC0415
     from webhook.cluster.connection import NoCluster  # noqa: PLC0415
     from webhook.pki.mounted import NoFiles  # noqa: PLC0415
 
@@ -57,7 +57,7 @@ def serve(path: Path | None, kubeconfig: Path | None) -> None:
         configuration = settings.load(path)
     except settings.BadConfiguration as error:
         _fail(str(error), 2)
-    telemetry.configure_logs(configuration.log)
+    logs.configure(configuration.log)
     try:
         uvloop.run(server.serve(configuration, kubeconfig))
     except (NoCluster, NoFiles, OSError) as error:

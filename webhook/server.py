@@ -2,23 +2,30 @@
 
 import asyncio
 import gc
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from socket import gethostname
+from typing import Any
 
 import structlog
 
 from webhook.certificates import mounted, place, self_managed
 from webhook.cluster.certificate_objects import CertificateObjects
+from webhook.cluster.certificates import Certificates
 from webhook.cluster.companion import accompany
 from webhook.cluster.connection import connected
+from webhook.cluster.owners import Owners
 from webhook.cluster.reader import ClusterReader
 from webhook.http.admission import Admission
 from webhook.http.app import admission_app, operations_app
 from webhook.http.drain import Signals, drain
 from webhook.http.intake import Intake
 from webhook.http.listener import Listener
+from webhook.http.times import Times
 from webhook.http.tls import LiveTls
+from webhook.pki.mounted import Mounted
 from webhook.rules import kueue
 from webhook.rules.facts import Reader
 from webhook.rules.policy import Policy
@@ -29,37 +36,22 @@ from webhook.tracing import traced
 
 async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
     """Serves until SIGTERM or SIGINT. Raises NoCluster, NoFiles and OSError."""
-    settings, telemetry = configuration.server, Telemetry()
+    telemetry, settings, section = Telemetry(), configuration.server, configuration.certificates
     tls = LiveTls(settings.client_authority_file)
-    log, section = structlog.get_logger("kueue_steps"), configuration.certificates
     files = mounted(section, tls, telemetry)
     async with connected(kubeconfig) as api:
+        objects = CertificateObjects(api, place(section))
+        certificates = files or self_managed(section, objects, tls, telemetry)
+        owners, signals = Owners(), Signals()
         reader = ClusterReader(
             api,
             timeout=configuration.lookups.timeout_seconds,
             time_to_live=configuration.lookups.cache_seconds,
+            owners=owners,
         )
-        objects = CertificateObjects(api, place(section))
-        certificates = files or self_managed(section, objects, tls, telemetry)
-        admission = Admission(reader, configuration.policy, telemetry)
-        intake = Intake(settings.limits)
-        telemetry.watch_in_flight(lambda: intake.in_flight)
-        reviews = Listener(
-            traced(admission_app(admission.mutate, admission.validate, telemetry, intake)),
-            settings.host,
-            settings.port,
-            tls=tls.context,
-            patience=settings.patience_seconds,
-        )
-        signals = Signals()
-
-        def unready() -> Sequence[str]:
-            states = ((signals.first.is_set(), "draining"), (not reviews.started, "starting"))
-            own = [reason for applies, reason in states if applies]
-            return [*own, *certificates.problems()]
-
+        reviews = _reviews(configuration, reader, tls, telemetry)
         operations = Listener(
-            operations_app(unready, telemetry.metrics),
+            operations_app(partial(_unready, signals, reviews, certificates), telemetry.metrics),
             settings.host,
             settings.operations_port,
         )
@@ -67,27 +59,70 @@ async def serve(configuration: Configuration, kubeconfig: Path | None) -> None:
         gc.collect()
         gc.freeze()  # What is there from here on stays: no collection has to walk over it.
         signals.handle()
-        async with asyncio.TaskGroup() as tasks:
-            served = tasks.create_task(reviews.run_until_stopped())
-            tasks.create_task(operations.run_until_stopped())
-            companion = tasks.create_task(accompany(api, telemetry, gethostname()))
-            keeper = tasks.create_task(certificates.run())
-            log.info("serving", port=reviews.port, operations_port=operations.port)
-            await signals.first.wait()
-            log.info("draining", connections=reviews.open_connections)
-            cut = await drain(reviews, signals, settings.drain.times)
-            await served
-            log.info("drained", connections_cut=cut)
-            # Until here a pause gives its quota back, a certificate is renewed, a probe answered.
-            companion.cancel()
-            keeper.cancel()
-            operations.stop()
+        kept = (
+            partial(owners.follow, api, telemetry),
+            partial(accompany, api, telemetry, gethostname()),
+            certificates.run,
+        )
+        await _run(reviews, operations, kept, signals, settings.drain.times)
+
+
+async def _run(
+    reviews: Listener,
+    operations: Listener,
+    kept: Iterable[Callable[[], Coroutine[Any, Any, None]]],
+    signals: Signals,
+    times: Times,
+) -> None:
+    """Everything at a time, until a signal; then a drain."""
+    log = structlog.get_logger("kueue_steps")
+    async with asyncio.TaskGroup() as tasks:
+        served = tasks.create_task(reviews.run_until_stopped())
+        tasks.create_task(operations.run_until_stopped())
+        others = [tasks.create_task(one()) for one in kept]
+        log.info("serving", port=reviews.port, operations_port=operations.port)
+        await signals.first.wait()
+        log.info("draining", connections=reviews.open_connections)
+        cut = await drain(reviews, signals, times)
+        await served
+        log.info("drained", connections_cut=cut)
+        # Until here a pause gives its quota back, a certificate is renewed, a probe answered.
+        for one in others:
+            one.cancel()
+        operations.stop()
+
+
+def _reviews(
+    configuration: Configuration, reader: Reader, tls: LiveTls, telemetry: Telemetry
+) -> Listener:
+    """What answers reviews."""
+    settings = configuration.server
+    admission = Admission(reader, configuration.policy, telemetry)
+    intake = Intake(settings.limits)
+    telemetry.watch_in_flight(lambda: intake.in_flight)
+    return Listener(
+        traced(admission_app(admission.mutate, admission.validate, telemetry, intake)),
+        settings.host,
+        settings.port,
+        tls=tls.context,
+        patience=settings.patience_seconds,
+    )
+
+
+def _unready(
+    signals: Signals, reviews: Listener, certificates: Certificates | Mounted
+) -> Sequence[str]:
+    """Why no review should be sent here."""
+    states = ((signals.first.is_set(), "draining"), (not reviews.started, "starting"))
+    own = [reason for applies, reason in states if applies]
+    return [*own, *certificates.problems()]
 
 
 async def _report_kueue(reader: Reader, policy: Policy) -> None:
-    """Says in the log how Kueue is set up, and if stepping can't work with it."""
+    """Says in the log how Kueue is set up, and if stepping can't work with it in any namespace."""
     key = kueue.configuration_key(policy)
-    settings = kueue.settings("default", {key: await reader.read(key)}, policy)
+    found = kueue.settings("", {key: await reader.read(key)}, policy)
+    settings = replace(found, manages_namespace=True)
     say = structlog.get_logger("kueue_steps")
     tell = say.info if settings.admits_steps else say.warning
     tell(

@@ -37,6 +37,16 @@ NO_CLUSTER = {
 }
 
 
+def test_where_there_is_no_kubeconfig_the_place_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As kubectl would look for it."""
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    result = CliRunner().invoke(main, ["doctor"])
+    assert result.exit_code == 1
+    assert f"there is no {tmp_path / 'none'})" in result.stderr
+
+
 @pytest.mark.parametrize("text", NO_CLUSTER.values(), ids=NO_CLUSTER.keys())
 def test_a_kubeconfig_that_names_no_cluster_is_exit_code_1(text: str, tmp_path: Path) -> None:
     """One sentence that says what to give."""

@@ -10,14 +10,14 @@ import pytest
 from webhook.http.admission import Admission
 from webhook.http.app import admission_app
 from webhook.rules.errors import BadReview
-from webhook.rules.facts import Absent, Answer, Key
+from webhook.rules.facts import Absent, Answer, Key, Reader
 from webhook.rules.policy import Policy
 from webhook.rules.review import Request
 from webhook.rules.verdict import Verdict
 
 
 @dataclass
-class Objects:
+class Objects(Reader):
     """A reader on a dict."""
 
     known: dict[Key, Answer] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from webhook.rules.verdict import Verdict
 from webhook.telemetry import Telemetry
 
 LIMIT = 32 * MEBIBYTE
+PATIENCE = 120.0
 
 
 async def decide(request: Request) -> Verdict:
@@ -21,8 +22,9 @@ async def decide(request: Request) -> Verdict:
 
 async def main() -> None:
     """Serves until it is killed."""
-    intake = Intake(Limits(body_bytes=LIMIT))
-    listener = Listener(admission_app(decide, decide, Telemetry(), intake), "127.0.0.1", 0)
+    intake = Intake(Limits(body_bytes=LIMIT, body_seconds=PATIENCE))
+    app = admission_app(decide, decide, Telemetry(), intake)
+    listener = Listener(app, "127.0.0.1", 0, patience=PATIENCE)
     print(listener.port, flush=True)  # noqa: T201 - the parent reads it
     await listener.run_until_stopped()
 

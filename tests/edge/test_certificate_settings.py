@@ -7,11 +7,12 @@ import pytest
 
 from webhook import settings
 from webhook.pki.rotation import Terms
+from webhook.sections import CertificatesSection
 
 HEAD = "apiVersion: config.kueue-steps.io/v1alpha1\nkind: Configuration\ncertificates: "
 
 
-def _section(folder: Path, text: str) -> settings.CertificatesSection:
+def _section(folder: Path, text: str) -> CertificatesSection:
     path = folder / "configuration.yaml"
     path.write_text(HEAD + text)
     return settings.load(path).certificates

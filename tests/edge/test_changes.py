@@ -4,7 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -40,13 +40,16 @@ class Api:
     asked: list[dict[str, str]] = field(default_factory=list)
     accepted: list[str] = field(default_factory=list)
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    missing: int = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         query = {key: values[0] for key, values in parse_qs(scope["query_string"].decode()).items()}
         self.asked.append(query)
         self.accepted.append(dict(scope["headers"])[b"accept"].decode())
         status, chunks = 200, []
-        if "watch" not in query:
+        if self.missing:
+            self.missing, status = self.missing - 1, 404
+        elif "watch" not in query:
             chunks = [json.dumps(self.pages.pop(0)).encode()]
         elif self.watches:
             status, chunks = self.watches.pop(0)
@@ -79,12 +82,16 @@ async def connection(api: Api) -> AsyncIterator[client.ApiClient]:
 
 
 async def _seen(
-    connection: client.ApiClient, count: int, lost: Callable[[str], None] = lambda _: None
+    connection: client.ApiClient,
+    count: int,
+    lost: Callable[[str], None] = lambda _: None,
+    *,
+    kind: Kind = KIND,
 ) -> list[str]:
     """The first changes, in short: a list as `=a,b`, a change as `+a`, a deletion as `-a`."""
     seen: list[str] = []
     listed: list[str] | None = None
-    changes = Changes(connection, KIND, lost).follow()
+    changes = Changes(connection, kind, lost).follow()
     async with asyncio.timeout(10):
         async for change in changes:
             match change:
@@ -241,6 +248,43 @@ async def test_pages_are_short(api: Api, connection: client.ApiClient) -> None:
     await _seen(connection, 2)
     assert api.accepted == ["application/json"] * 2
     assert api.asked[0]["limit"] == "100"
+
+
+async def test_of_a_kind_of_metadata_nothing_else_is_asked_for(
+    api: Api, connection: client.ApiClient
+) -> None:
+    """A list of it and its changes have media types of their own."""
+    api.pages, api.watches = [page(5)], [(200, [event("ADDED", item("a", 6))])]
+    kind = replace(KIND, is_metadata=True)
+    assert await _seen(connection, 2, kind=kind) == ["=", "+a"]
+    assert [accept.split(";")[1] for accept in api.accepted] == [
+        "as=PartialObjectMetadataList",
+        "as=PartialObjectMetadata",
+    ]
+
+
+@pytest.mark.parametrize(("look_again", "lost"), [(0.05, 0), (None, 2)])
+async def test_a_kind_that_a_cluster_may_lack_is_looked_for_again(
+    api: Api, connection: client.ApiClient, look_again: float | None, lost: int
+) -> None:
+    """And followed once it is there; of any other kind it is a loss that it is missing."""
+    api.pages, api.missing = [page(5, item("a", 1))], 2
+    losses: list[str] = []
+    kind = replace(KIND, look_again=look_again)
+    assert await _seen(connection, 1, losses.append, kind=kind) == ["=a"]
+    assert len(losses) == lost
+
+
+async def test_an_object_too_deep_to_read_costs_no_other(
+    api: Api, connection: client.ApiClient
+) -> None:
+    """It is told, and everything is listed anew."""
+    deep = b'{"type": "ADDED", "object": ' + b'{"a":' * 100_000 + b"1" + b"}" * 100_001 + b"\n"
+    api.pages = [page(5, item("a", 1)), page(9, item("b", 8))]
+    api.watches = [(200, [deep])]
+    losses: list[str] = []
+    assert await _seen(connection, 2, losses.append) == ["=a", "=b"]
+    assert len(losses) == 1
 
 
 async def test_of_an_object_only_the_slim_view_is_kept(

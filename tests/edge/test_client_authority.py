@@ -16,7 +16,8 @@ from tests.edge.servers import UVLOOP, serving
 from webhook import server
 from webhook.http.tls import LiveTls
 from webhook.pki.mint import Pair
-from webhook.settings import Configuration, ServerSection
+from webhook.sections import ServerSection
+from webhook.settings import Configuration
 
 pytestmark = pytest.mark.anyio
 
@@ -86,7 +87,9 @@ def test_a_file_without_certificates_is_named(content: bytes, tmp_path: Path) ->
     """It would leave everybody out, or let everybody in: the server does not start."""
     path = tmp_path / "callers.crt"
     path.write_bytes(content)
-    with pytest.raises(OSError, match=r"callers\.crt holds no certificates in PEM"):
+    with pytest.raises(
+        OSError, match=r"clientAuthorityFile: .*callers\.crt holds no certificates in PEM"
+    ):
         LiveTls(path)
 
 
@@ -94,5 +97,5 @@ async def test_the_setting_reaches_the_listener(tmp_path: Path) -> None:
     """A missing file stops the start, before anything is served."""
     (tmp_path / "kubeconfig").write_text(json.dumps(NOWHERE))
     missing = ServerSection(client_authority_file=tmp_path / "none.crt")
-    with pytest.raises(OSError, match=r"none\.crt"):
+    with pytest.raises(OSError, match=r"clientAuthorityFile: .*none\.crt: No such file"):
         await server.serve(Configuration(server=missing), tmp_path / "kubeconfig")

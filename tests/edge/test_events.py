@@ -64,7 +64,8 @@ class Api:
         async with asyncio.timeout(10):
             for _ in range(count):
                 await self.unheard.acquire()
-        await asyncio.sleep(0.1)
+        for _ in range(10):  # The answer is read meanwhile, however late this is run.
+            await asyncio.sleep(0.01)
         assert self.unheard.locked()
 
 

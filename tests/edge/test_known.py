@@ -125,7 +125,7 @@ def step(number: int) -> tuple[Item, Item, Item]:
 
 
 def test_little_is_kept_of_a_step() -> None:
-    """A cluster has tens of thousands; a replica has 256 MiB for all that it does."""
+    """A cluster has tens of thousands; a replica has 320 MiB for all that it does."""
     count, seen = 500, Known()
     tracemalloc.start()
     for number in range(count):

@@ -52,6 +52,22 @@ def test_a_variable_of_no_section_stops_the_start(tmp_path: Path) -> None:
     assert "KUEUE_STEPS_SEVER__PORT: there is no section sever" in run.stderr
 
 
+def test_a_variable_with_one_underscore_too_few_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It would be passed over without a word, and the default would count."""
+    monkeypatch.setenv("KUEUE_STEPS_MODE_DEFAULT", "whole")
+    with pytest.raises(settings.BadConfiguration, match="KUEUE_STEPS_MODE__DEFAULT"):
+        settings.load(None)
+
+
+def test_variables_of_a_service_are_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kubernetes sets them in every Pod of the namespace."""
+    for name in ("KUEUE_STEPS_SERVICE_HOST", "KUEUE_STEPS_PORT_443_TCP", "KUEUE_STEPS_LOG_PORT"):
+        monkeypatch.setenv(name, "tcp://10.0.0.1:443")
+    assert settings.load(None).policy == Policy()
+
+
 def test_what_kueue_is_can_be_said_here(tmp_path: Path) -> None:
     """Integrations, unlabelled jobs and the selector of namespaces, spelt as Kueue spells them."""
     policy = settings.load(

@@ -14,7 +14,7 @@ import pytest
 from tests.edge.program import Program, serving_program
 from tests.rules.factories import Obj, Q, changed, child_job, trainjob, user_jobset
 from tests.rules.reviews import UID, call, create
-from webhook.telemetry import LONGEST_TEXT
+from webhook.logs import LONGEST_TEXT
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "observability.md"
 ANSWERED = {"review", "malformed review"}
@@ -153,9 +153,10 @@ import sys
 from webhook.rules import review
 from webhook.rules.reasons import Reason
 from webhook.rules.verdict import Verdict
-from webhook.settings import LogSection
-from webhook.telemetry import Telemetry, configure_logs
-configure_logs(LogSection(format="console"))
+from webhook.sections import LogSection
+from webhook.logs import configure
+from webhook.telemetry import Telemetry
+configure(LogSection(format="console"))
 request = review.read(sys.stdin.buffer.read())
 Telemetry().reviewed("/mutate", request, Verdict(Reason.STEPPED, warnings=(request.uid,)), 0.1)
 """
@@ -178,11 +179,12 @@ def test_what_is_logged_is_bounded(program: Program) -> None:
 
 
 BUG = """
-from webhook.settings import LogSection
-from webhook.telemetry import Telemetry, configure_logs
-configure_logs(LogSection(format="json"))
+from webhook.sections import LogSection
+from webhook.logs import configure
+from webhook.telemetry import Telemetry
+configure(LogSection(format="json"))
 try:
-    raise ValueError("a bug\\nof ours")
+    raise ValueError("a bug\\nof ours \\udcff \\u2028 \\u202e é")
 except ValueError as error:
     Telemetry().failed("/mutate", error)
 import logging
@@ -191,11 +193,16 @@ logging.getLogger("uvicorn.error").warning("a library's\\nown %s", "line")
 
 
 def test_a_bug_is_one_line_with_its_traceback() -> None:
-    """The traceback is in the line of the review that failed; libraries' lines are JSON too."""
+    """The traceback is in the line of the review that failed; libraries' lines are JSON too.
+
+    An error may quote what is no text, such as the name of a file.
+    """
     run = subprocess.run([sys.executable, "-c", BUG], capture_output=True, text=True, check=True)
     bug, library = (json.loads(line) for line in run.stderr.splitlines())
     assert (bug["event"], bug["level"], bug["path"]) == ("review failed", "error", "/mutate")
     assert "ValueError: a bug" in bug["exception"]
+    assert "\udcff \u2028 \u202e é" in bug["exception"]
+    assert run.stderr.isascii()
     assert (library["event"], library["level"]) == ("a library's\\nown line", "warning")
 
 

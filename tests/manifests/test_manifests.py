@@ -8,7 +8,8 @@ import yaml
 from tests.manifests.base import BASE, NAMESPACE, OBJECTS, one
 from webhook.http.app import MUTATE_PATH, VALIDATE_PATH, operations_app
 from webhook.rules import admit, names
-from webhook.settings import Configuration, ServerSection, load
+from webhook.sections import ServerSection
+from webhook.settings import Configuration, load
 
 KUEUES_OWN = "kueue-mutating-webhook-configuration"
 
@@ -94,7 +95,7 @@ def test_conditions_use_the_words_of_the_code() -> None:
     """Each name of ours or Kueue's in a condition is one that the rules know."""
     known = {
         *(names.QUEUE, names.STEP_QUEUE, names.PRIORITY_CLASS, names.MAX_EXEC_TIME),
-        *(names.PAUSED, names.KUEUE_USER, "kueue-steps.io/"),
+        *(names.PAUSED, names.KUEUE_USER, names.OURS, names.PATCH_MANAGER),
     }
     for webhook in EVERY:
         for condition in webhook.get("matchConditions", []):

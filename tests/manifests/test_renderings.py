@@ -11,7 +11,7 @@ from localcluster.tools import tools
 from manifests import generate
 from tests.manifests import renderings
 from tests.manifests.renderings import COMPONENTS, MANIFESTS, one
-from webhook.settings import CertificatesSection
+from webhook.sections import CertificatesSection
 
 pytestmark = pytest.mark.tools
 

@@ -9,10 +9,11 @@ import yaml
 from tests.manifests.base import NAMESPACE, OBJECTS, one
 from webhook.cluster.certificate_objects import GROUP, KINDS
 from webhook.cluster.companion import JOBS, JOBSETS, WORKLOADS
+from webhook.cluster.owners import TRAINJOBS
 from webhook.rules import admit, names, review, trainjob
 from webhook.rules.facts import Answer, Found, Key
 from webhook.rules.policy import Policy
-from webhook.settings import CertificatesSection
+from webhook.sections import CertificatesSection
 
 Right = tuple[str, str, str]
 """Verb, API group and resource."""
@@ -91,11 +92,11 @@ def _granted(role: dict[str, Any]) -> dict[tuple[str, ...], set[Right]]:
 
 
 def test_cluster_wide_rights_are_what_reviews_and_companion_use() -> None:
-    """`get` on what rules ask for, list and watch on what the companion follows, two writes."""
+    """`get` on what rules ask for, list and watch on what is followed, two writes."""
     read = {("get", *place) for place in _reads() - {CONFIGURATION}}
     followed = {
         (verb, kind.group, kind.plural)
-        for kind in (JOBS, JOBSETS, WORKLOADS)
+        for kind in (JOBS, JOBSETS, WORKLOADS, TRAINJOBS)
         for verb in ("list", "watch")
     }
     switched = {(verb, WORKLOADS.group, WORKLOADS.plural) for verb in ("get", "patch")}

@@ -19,7 +19,7 @@ from webhook.preview.judgement import Judge, Judgement
 from webhook.preview.known import Known
 from webhook.preview.report import Report, rendered
 from webhook.rules import names
-from webhook.rules.facts import Absent, Answer, Key, Unreadable
+from webhook.rules.facts import Absent, Answer, Key, Reader, Unreadable
 from webhook.rules.policy import Policy
 
 KINDS = {"TrainJob": "trainer.kubeflow.org/v1alpha1", "JobSet": "jobset.x-k8s.io/v1alpha2"}
@@ -29,7 +29,7 @@ NO_DEFAULT = {Key("kueue.x-k8s.io", "v1beta2", "localqueues", "default", "team-a
 """So that Kueue sends nothing there by itself, which the rules alone know nothing of."""
 
 
-class Unsaid:
+class Unsaid(Reader):
     """A Reader that knows nothing but that Trainer's objects are not there."""
 
     async def read(self, key: Key) -> Answer:

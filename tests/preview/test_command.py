@@ -111,6 +111,20 @@ ODD: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("ref", [None, {"kind": "Runtime", "name": "torch"}, {"name": ""}])
+def test_a_trainjob_without_a_runtime_is_a_finding(ref: dict[str, str] | None) -> None:
+    """Trainer would refuse it, and the exit code says so."""
+    item = {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1",
+        "kind": "TrainJob",
+        "metadata": {"name": "tune", "labels": {QUEUE: "gpu"}},
+        "spec": {"runtimeRef": ref} if ref else {},
+    }
+    found = run("-f", "-", stdin=yaml.safe_dump(item))
+    assert found.exit_code == 1
+    assert "spec.runtimeRef names no TrainingRuntime" in " ".join(found.output.split())
+
+
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
 @pytest.mark.parametrize("kind", ["TrainJob", "JobSet"])
 @pytest.mark.parametrize("default", [False, True], ids=["", "with a default queue"])
@@ -157,11 +171,13 @@ def test_an_odd_runtime_is_never_a_traceback(runtime: Any) -> None:
 
 def test_a_runtime_whose_jobset_would_be_refused_is_a_finding() -> None:
     """The TrainJob passes, but what Trainer makes of it does not."""
-    runtime = (INPUTS / "runtime.yaml").read_text().replace("downloads", "Not_A_Queue")
-    found = run("-f", "step-queues.yaml", "-f", "-", stdin=runtime)
+    runtime = yaml.safe_load((INPUTS / "runtime.yaml").read_text())
+    steps = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    steps += [{**steps[0], "name": f"s{number}"} for number in range(1000)]
+    found = run("-f", "step-queues.yaml", "-f", "-", stdin=yaml.safe_dump(runtime))
     assert found.exit_code == 1
     assert "problem: the JobSet that Trainer makes of it would be refused: " in found.output
-    assert "Not_A_Queue" in found.output
+    assert "at most 1000 steps can be queued" in found.output
 
 
 def test_steps_that_share_an_anchor_are_apart() -> None:

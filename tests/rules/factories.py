@@ -34,7 +34,7 @@ PERSON = "jane@example.com"
 TRAINJOB_UID = "11111111-0000-4000-8000-000000000001"
 JOBSET_UID = "22222222-0000-4000-8000-000000000002"
 RUNTIME_KEY = trainer_key("clustertrainingruntimes", "torchtune")
-OWNER_KEY = trainer_key("trainjobs", "tune-a", "team-a")
+OWNER_KEY = trainer_key("trainjobs", "tune-a", "team-a", TRAINJOB_UID)
 RESOURCES = {
     "TrainJob": ("trainer.kubeflow.org", "v1alpha1", "trainjobs"),
     "JobSet": ("jobset.x-k8s.io", "v1alpha2", "jobsets"),

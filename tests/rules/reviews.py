@@ -97,7 +97,26 @@ def decide(body: bytes, facts: Facts | None = None, policy: Policy | None = None
     policy, known = policy or Policy(), dict[Key, Answer]()
     while keys := admit.needs(request, known, policy):
         known |= {key: (facts or {}).get(key, _unsaid(key)) for key in keys}
-    return _decision(body, review.write(request, admit.mutate(request, known, policy)))
+    complete = _Complete(known)
+    verdict = admit.mutate(request, complete, policy)
+    # A step's priority class counts only where the parent is stepped.
+    left = verdict.reason.startswith("Whole")
+    classes = {key for key in known if left and key.plural == "workloadpriorityclasses"}
+    asked = set(known) == complete.used | classes
+    assert verdict.denial or asked, "a rule asks for what it decides by"
+    return _decision(body, review.write(request, verdict))
+
+
+class _Complete(dict[Key, Answer]):
+    """Facts that note what a rule decided by; it may be nothing that it had not asked for."""
+
+    def __init__(self, known: Facts) -> None:
+        super().__init__(known)
+        self.used: set[Key] = set()
+
+    def get(self, key: Key, _default: object = None) -> Any:
+        self.used.add(key)
+        return super().get(key)
 
 
 def _unsaid(key: Key) -> Answer:

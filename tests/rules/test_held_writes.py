@@ -1,4 +1,4 @@
-"""Held writes: what JobSet's merge does to a Job's lists, and what passes (design 4.4, C01)."""
+"""Held writes: what JobSet's merge does to a Job's lists, and what passes (C01)."""
 
 from typing import Any
 
@@ -83,7 +83,7 @@ NEW_ENTRIES: dict[str, tuple[list[Obj] | None, list[Obj], list[Obj]]] = {
 def test_entries_that_are_really_new_pass_once(
     case: tuple[list[Obj] | None, list[Obj], list[Obj]],
 ) -> None:
-    """The stored list stands and what is new follows it (design 4.4)."""
+    """The stored list stands and what is new follows it."""
     before, after, stored = case
     old = _job("tolerations", before, suspend=True)
     decision = decide(update(_job("tolerations", after, suspend=False), old, user=JOBSET))
@@ -110,7 +110,7 @@ REAL_CHANGES: dict[str, dict[str, Any]] = {
 @cases(REAL_CHANGES)
 @pytest.mark.parametrize("user", [JOBSET, PERSON])
 def test_real_changes_pass_a_held_write(user: str, case: Obj) -> None:
-    """A held write keeps every other change that it brings (design 4.4)."""
+    """A held write keeps every other change that it brings."""
     old = child_job(tolerations=SIX)
     new = changed(child_job(suspend=False, tolerations=SIX[::-1]), case)
     assert decide(update(new, old, user=user)).stored == changed(old, case)
@@ -133,3 +133,12 @@ def test_lists_of_a_job_that_stays_suspended_are_nobodys_matter() -> None:
     """Only a start that is held has its lists put back; Kueue's restore of a stopped Job passes."""
     old = child_job(suspend=False, tolerations=[ADDED, GPU], nodeSelector={"flavor": "h100"})
     assert decide(update(child_job(tolerations=[GPU]), old, user=KUEUE)).patch is None
+
+
+def test_a_start_that_is_taken_back_takes_its_size_along() -> None:
+    """Kueue sets completions with parallelism where a Job's annotation couples them."""
+    old = changed(child_job(), {"spec": {"parallelism": 4, "completions": 4}})
+    paused = changed(old, {"metadata": {"annotations": {PAUSED: "true"}}})
+    size = {"suspend": False, "parallelism": 2, "completions": 2}
+    new = changed(paused, {"spec": size})
+    assert decide(update(new, paused, user=KUEUE)).stored == paused

@@ -1,4 +1,4 @@
-"""The rule of a step's Job: design 4.4, row by row."""
+"""The rule of a step's Job, row by row."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which Jobs are ours, and what decides it (C13, C16, design 10)."""
+"""Which Jobs are ours, and what decides it (C13, C16)."""
 
 import pytest
 
@@ -45,9 +45,6 @@ NOT_OURS: dict[str, Obj] = {
     },
     "a Job without our label": {"metadata": {"labels": {S: None}}},
     "a Job with an empty label of ours": {"metadata": {"labels": {S: ""}}},
-    "a Job that another controller manages": {
-        "spec": {"managedBy": "kueue.x-k8s.io/multikueue"},
-    },
 }
 
 
@@ -76,7 +73,7 @@ def test_a_job_is_created_with_its_prebuilt_workload_untouched(case: Obj) -> Non
 
 @cases(PREBUILT_MARKS)
 def test_a_prebuilt_mark_put_on_a_held_job_does_not_free_it(case: Obj) -> None:
-    """Two writes, first the mark and then the start, are no way around the hold (design 10)."""
+    """Two writes, first the mark and then the start, are no way around the hold."""
     marked = changed(HELD, case)
     assert decide(update(changed(RUNNING, case), marked, user=JOBSET)).stored == marked
 
@@ -109,8 +106,17 @@ def test_a_created_job_cannot_claim_to_be_finished() -> None:
     assert stored["spec"]["suspend"] is True
 
 
+@pytest.mark.parametrize("manager", ["kueue.x-k8s.io/multikueue", "example.com/x"])
+def test_a_step_that_another_controller_manages_is_held_too(manager: str) -> None:
+    """JobSet resumes it as any other, and Kueue would stop it again and again (C01)."""
+    held, running = (changed(job, {"spec": {"managedBy": manager}}) for job in (HELD, RUNNING))
+    assert decide(create(running, user=JOBSET)).stored == held
+    assert decide(update(running, held, user=JOBSET)).stored == held
+    assert decide(update(running, held, user=KUEUE)).patch is None
+
+
 def test_the_new_object_alone_cannot_claim_a_prebuilt_workload_or_another_manager() -> None:
-    """The stored Job decides: a mark that comes with the start does not free it (design 10)."""
+    """The stored Job decides: a mark that comes with the start does not free it."""
     for claim in (
         {"metadata": {"annotations": {PREBUILT: "w"}}},
         {"metadata": {"labels": {PREBUILT: "w"}}},
@@ -129,7 +135,7 @@ UNABLE: dict[str, Kueue] = {
 
 @cases(UNABLE)
 def test_nothing_is_held_where_stepping_cannot_work(case: Kueue) -> None:
-    """A Job that nobody would start is not suspended by us (C16, design 5)."""
+    """A Job that nobody would start is not suspended by us (C16)."""
     policy = Policy(kueue=case)
     assert decide(create(RUNNING, user=JOBSET), policy=policy).patch is None
     assert decide(update(RUNNING, HELD, user=JOBSET), policy=policy).patch is None

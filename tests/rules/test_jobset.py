@@ -1,4 +1,4 @@
-"""The rule of JobSets (design 4.2)."""
+"""The rule of JobSets."""
 
 import pytest
 
@@ -66,7 +66,7 @@ def test_a_steps_own_labels_win() -> None:
 
 
 def test_the_queue_of_the_live_trainjob_counts_and_not_the_jobsets_word() -> None:
-    """Labels that a JobSet brings are replaced by its TrainJob's queue (design 10)."""
+    """Labels that a JobSet brings are replaced by its TrainJob's queue."""
     made = labelled(trainer_jobset(), {Q: "stolen", S: "stolen"})
     stored = decide(create(made, user=PERSON), owner_facts()).stored
     assert stored == stored_jobset(trainer_jobset())
@@ -100,7 +100,7 @@ UNKNOWN_OWNERS: dict[str, Facts] = {
 
 @cases(UNKNOWN_OWNERS)
 def test_a_jobset_whose_trainjob_is_unknown_is_denied(case: Facts) -> None:
-    """Rather refused, and tried again by Trainer, than run outside the quota (C07, design 4.2)."""
+    """Rather refused, and tried again by Trainer, than run outside the quota (C07)."""
     decision = decide(create(trainer_jobset(), user=TRAINER), case)
     assert not decision.allowed
     assert decision.code == 403
@@ -108,7 +108,7 @@ def test_a_jobset_whose_trainjob_is_unknown_is_denied(case: Facts) -> None:
 
 
 def test_the_owner_is_looked_up_in_the_requests_namespace() -> None:
-    """A create asks for the owning TrainJob, and only there (design 10)."""
+    """A create asks for the owning TrainJob, and only there."""
     policy = Policy()
     assert admit.needs(review.read(create(trainer_jobset())), {}, policy) == [OWNER_KEY]
     asked = admit.needs(review.read(create(user_jobset())), {}, policy)
@@ -202,7 +202,7 @@ def test_a_steps_own_queue_is_checked() -> None:
 
 
 def test_step_queues_come_from_the_trainjob() -> None:
-    """A JobSet made by Trainer takes the queues of its steps from its TrainJob (design 4.3)."""
+    """A JobSet made by Trainer takes the queues of its steps from its TrainJob."""
     parent = stored_trainjob(annotations={STEP_QUEUES: "dataset-initializer=cpu"})
     stored = decide(create(trainer_jobset(), user=TRAINER), owner_facts(parent)).stored
     assert stored == stored_jobset(trainer_jobset(), "cpu", "gpu-q", "gpu-q")

@@ -1,4 +1,4 @@
-"""Updates of stepped JobSets: replicatedJobs leave as they are stored (design 4.2)."""
+"""Updates of stepped JobSets: replicatedJobs leave as they are stored."""
 
 from typing import Any
 
@@ -175,7 +175,7 @@ LACKING: dict[str, tuple[Any, ...]] = {
 def test_what_jobset_fills_in_at_create_is_taken_from_the_stored_object(
     user: str, case: tuple[Any, ...]
 ) -> None:
-    """A manifest without what JobSet defaults at CREATE only applies again (C26, design 4.2)."""
+    """A manifest without what JobSet defaults at CREATE only applies again (C26)."""
     assert decide(update(_without(*case), DEFAULTED, user=user)).stored == DEFAULTED
 
 
@@ -205,7 +205,7 @@ def test_another_queue_is_denied() -> None:
 
 
 def test_a_prebuilt_workload_in_the_new_object_alone_frees_nothing() -> None:
-    """Q is never stored on a stepped parent, whatever the update claims (C19, design 10)."""
+    """Q is never stored on a stepped parent, whatever the update claims (C19)."""
     decision = decide(update(annotated(user_jobset(), {PREBUILT: "w"}), PLAIN))
     assert not decision.allowed or Q not in decision.stored["metadata"]["labels"]
 

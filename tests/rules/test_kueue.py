@@ -1,4 +1,4 @@
-"""What Kueue's own objects change about the decision between step and whole (design 5)."""
+"""What Kueue's own objects change about the decision between step and whole."""
 
 import copy
 from collections.abc import Callable
@@ -350,3 +350,29 @@ def test_a_runtimes_own_queue_on_its_jobset_is_taken_off_at_each_apply() -> None
     decision = decide(update(applied, stored))
     assert decision.allowed
     assert decision.stored == changed(stored, {"spec": {"suspend": True}})
+
+
+SELECTORS: dict[str, Obj] = {
+    "labels that match": {"matchLabels": {"team": "a"}},
+    "a label that must not be there": {
+        "matchExpressions": [{"key": "unmanaged", "operator": "DoesNotExist"}]
+    },
+}
+
+
+@cases(SELECTORS)
+def test_a_namespace_that_can_not_be_read_means_whole(case: Obj) -> None:
+    """Whether Kueue looks at it is not known: the safe answer, and no word of Kueue's settings."""
+    facts = configured(
+        integrations={"frameworks": FRAMEWORKS}, managedJobsNamespaceSelector=case
+    ) | {Key("", "v1", "namespaces", "team-a"): Unreadable("timeout")}
+    decision = stepping(facts)
+    assert not is_stepped(decision)
+    assert decision.warnings == ["admitted whole, since its queue could not be read"]
+
+
+def test_a_setting_that_is_null_leaves_the_others_as_they_are() -> None:
+    """YAML's null is the default, as for Kueue itself."""
+    facts = configured(integrations={"frameworks": ["batch/job"]}, manageJobsWithoutQueueName=None)
+    assert is_stepped(ganging(facts))
+    assert is_stepped(stepping(facts))

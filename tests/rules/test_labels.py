@@ -127,3 +127,35 @@ def test_a_bad_value_that_is_stored_already_blocks_nothing() -> None:
     """An object from before a rule was made can still be updated and finished."""
     stored = labelled(stored_trainjob(), {MAX_EXEC: "2h"})
     assert decide(update(stored, stored)).allowed
+
+
+UNKNOWN: dict[str, tuple[Obj, Obj, str]] = {
+    "a misspelt annotation": (
+        {},
+        {"kueue-steps.io/step-queue": "node=gpu"},
+        "annotation kueue-steps.io/step-queue",
+    ),
+    "another spelling": ({}, {"kueue-steps.io/Mode": "step"}, "annotation kueue-steps.io/Mode"),
+    "an annotation set as a label": ({MODE: "step"}, {}, f"label {MODE}"),
+    "a label set as an annotation": ({}, {S: "gpu-q"}, f"annotation {S}"),
+}
+
+
+@cases(UNKNOWN)
+def test_a_key_of_ours_that_nobody_reads_is_warned_of(case: tuple[Obj, Obj, str]) -> None:
+    """Whoever wrote it believes that it has an effect."""
+    labels, annotations, place = case
+    known = {MODE: "step", "example.com/step-queue": "a"}
+    for parent in (trainjob, user_jobset):
+        made = parent({Q: "gpu-q", **labels}, {**known, **annotations})
+        decision = decide(create(made), runtime_facts())
+        told = f"{place} is not read; annotations {MODE} and kueue-steps.io/step-queues are"
+        assert [line for line in decision.warnings if "is not read" in line] == [told]
+        assert decision.allowed
+
+
+def test_a_number_without_quotes_is_told_as_one() -> None:
+    """YAML makes a number of it, and labels are text."""
+    decision = decide(create(trainjob({Q: "gpu-q", MAX_EXEC: 3600})))
+    assert decision.message.startswith("metadata.labels[")
+    assert 'put a number, true or false in quotes, as in "60"' in decision.message

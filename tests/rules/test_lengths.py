@@ -1,4 +1,4 @@
-"""Names that are too long for Jobs and Pods are told at the parent (design 4.5)."""
+"""Names that are too long for Jobs and Pods are told at the parent."""
 
 import pytest
 

@@ -189,6 +189,6 @@ def test_managed_fields_are_never_in_a_patch() -> None:
 
 
 def test_no_change_means_no_patch() -> None:
-    """Where nothing is edited there is no empty patch either (design 4)."""
+    """Where nothing is edited there is no empty patch either."""
     stored = annotated(stored_trainjob(), {SUBMITTED: "true"})
     assert decide(update(stored, stored)).patch is None

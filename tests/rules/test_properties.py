@@ -51,7 +51,6 @@ KINDS = ["TrainJob", "JobSet", "Job"]
 MAY_CHANGE = {Q, S, PRIORITY, MAX_EXEC, PAUSED, SUBMITTED}
 quick = settings(
     max_examples=40,
-    deadline=None,
     derandomize=True,
     report_multiple_bugs=False,
     phases=[Phase.explicit, Phase.generate],  # shrinking takes a minute: add Phase.shrink by hand
@@ -205,7 +204,7 @@ FULL = {
 @settings(quick, max_examples=100)
 @given(data=st.data(), user=users)
 def test_no_object_raises_outside_the_error_tree(kind: str, data: st.DataObject, user: str) -> None:
-    """Odd JSON at any place of an object is allowed or denied, never a server error (design 10)."""
+    """Odd JSON at any place of an object is allowed or denied, never a server error."""
     full = FULL[kind]
     new, old = data.draw(bent(full)), data.draw(bent(full) | st.just(full))
     facts = {**runtime_facts(), **owner_facts()}

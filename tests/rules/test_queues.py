@@ -1,9 +1,11 @@
-"""A step's queue (design 4.3)."""
+"""A step's queue."""
 
 import pytest
 
 from tests.rules.factories import (
+    MAX_EXEC,
     MODE,
+    PRIORITY,
     RUNTIME_KEY,
     STEP_QUEUES,
     Obj,
@@ -20,7 +22,7 @@ from tests.rules.factories import (
     with_step_labels,
 )
 from tests.rules.reviews import create, decide
-from webhook.rules.facts import Unreadable
+from webhook.rules.facts import Absent, Key, Unreadable
 
 STEPS = ("dataset-initializer", "model-initializer", "node")
 QUEUES: dict[str, tuple[str | None, dict[str, str], tuple[str, str, str]]] = {
@@ -135,3 +137,42 @@ def test_a_malformed_annotation_is_denied_although_the_runtime_is_unknown(text: 
     decision = decide(body, {RUNTIME_KEY: Unreadable("timeout")})
     assert not decision.allowed
     assert decision.code == 422
+
+
+def test_more_queues_than_are_looked_up_are_refused() -> None:
+    """One review would wait for all of them, and for what they lead to."""
+    names = ",".join(f"s{n}=queue-{n}" for n in range(30))
+    own = [step(f"s{n}", labels={Q: f"queue-{n}"}) for n in range(30)]
+    for parent in (trainjob(annotations={STEP_QUEUES: names}), user_jobset(steps=own)):
+        decision = decide(create(parent))
+        assert decision.code == 422
+        assert '"31": its steps name so many LocalQueues; at most 30 can be' in decision.message
+
+
+BAD_STEPS: dict[str, Obj] = {
+    "a queue": {Q: "Team_A"},
+    "a priority class": {PRIORITY: "Not A Class"},
+    "a time limit": {MAX_EXEC: "2h"},
+}
+
+
+@cases(BAD_STEPS)
+def test_a_bad_label_of_a_step_is_told_where_the_user_looks(case: Obj) -> None:
+    """Its Job would be refused for ever, on an object that the user never made."""
+    key, value = next(iter(case.items()))
+    steps = [step("prepare", labels=case), step("node", "prepare")]
+    place = f'replicatedJobs[0].template.metadata.labels[{key}]: Invalid value: "{value}"'
+    of_runtime = decide(create(trainjob()), runtime_facts(steps))
+    assert of_runtime.message.startswith(
+        f"spec.runtimeRef: with spec.runtimePatches, the runtime's spec.template.spec.{place}"
+    )
+    own = decide(create(user_jobset(steps=steps)))
+    assert own.message.startswith(f"spec.{place}")
+
+
+def test_a_template_queue_that_the_annotation_replaces_is_not_looked_up() -> None:
+    """Nothing waits there, so it may be missing."""
+    steps = [step("a"), step("b", "a", labels={Q: "gone"})]
+    facts = {Key("kueue.x-k8s.io", "v1beta2", "localqueues", "gone", "team-a"): Absent()}
+    made = user_jobset({Q: "gpu-q"}, {STEP_QUEUES: "b=cpu-q"}, steps)
+    assert decide(create(made), facts).warnings == []

@@ -146,7 +146,7 @@ def test_the_validating_answer_never_patches() -> None:
 
 
 def test_the_reason_is_in_the_audit_log() -> None:
-    """Each answer names its reason, a word of the closed list (design 7)."""
+    """Each answer names its reason, a word of the closed list."""
     for body in (
         create(trainjob()),
         create(trainjob({})),
@@ -194,7 +194,7 @@ OTHER: dict[str, bytes] = {
 
 @cases(OTHER)
 def test_other_operations_and_resources_pass(case: bytes) -> None:
-    """Deletes, subresources and other resources are never touched (design 4)."""
+    """Deletes, subresources and other resources are never touched."""
     for decision in (decide(case), check(case)):
         assert decision.allowed
         assert decision.patch is None
@@ -236,7 +236,7 @@ ODD_UPDATES: dict[str, Obj] = {
 
 @cases(ODD_UPDATES)
 def test_a_jobset_update_of_another_shape_is_answered(case: Obj) -> None:
-    """A schema error in an update is passed on or denied, never a server error (design 10)."""
+    """A schema error in an update is passed on or denied, never a server error."""
     stored: Obj = {
         "network": {"enableDNSHostnames": True},
         "failurePolicy": {"rules": [{"name": "r"}]},

@@ -1,4 +1,4 @@
-"""Step or whole (design 5)."""
+"""Step or whole."""
 
 from dataclasses import replace
 
@@ -158,7 +158,7 @@ UNREAD: dict[str, Facts] = {
 
 @cases(UNREAD)
 def test_a_trainjob_of_an_unknown_runtime_is_left_whole_with_a_warning(case: Facts) -> None:
-    """A failed read means the safe answer, never an error (C23, design 5)."""
+    """A failed read means the safe answer, never an error (C23)."""
     decision = decide(create(trainjob()), case)
     assert not _is_stepped(decision)
     assert len(decision.warnings) == 1
@@ -244,7 +244,7 @@ def test_the_administrator_sets_the_default_and_may_forbid_the_override(
 
 
 def test_our_label_alone_does_not_beat_an_administrator_who_forbids_the_override() -> None:
-    """A label that the user wrote is no decision of ours (design 10)."""
+    """A label that the user wrote is no decision of ours."""
     policy = replace(FREE, default_mode=Mode.WHOLE, allow_mode_override=False)
     decision = decide(create(user_jobset({S: "gpu-q"})), policy=policy)
     assert decision.stored == user_jobset({Q: "gpu-q"})
@@ -266,7 +266,7 @@ ALONE = Kueue(frameworks=frozenset({"batch/job"}))
 def test_without_kueues_integration_stepping_is_the_only_queueing(
     steps: list[Obj], mode: str | None
 ) -> None:
-    """Whole is impossible where Kueue's integration is off: stepped with a warning (design 5)."""
+    """Whole is impossible where Kueue's integration is off: stepped with a warning."""
     policy, annotations = Policy(kueue=ALONE), {MODE: mode} if mode else None
     for decision in (
         decide(create(user_jobset(None, annotations, steps=steps)), policy=policy),

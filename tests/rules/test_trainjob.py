@@ -1,4 +1,4 @@
-"""The rule of TrainJobs (design 4.1)."""
+"""The rule of TrainJobs."""
 
 from typing import Any
 
@@ -98,7 +98,7 @@ def test_a_deadline_is_warned_about() -> None:
 
 
 def test_a_name_too_long_for_its_jobs_is_warned_about() -> None:
-    """A TrainJob whose Jobs' names cannot be valid is told so while it is created (design 4.5)."""
+    """A TrainJob whose Jobs' names cannot be valid is told so while it is created."""
     long = changed(trainjob(), {"metadata": {"name": "n" * 60}})
     assert any("name" in warning for warning in decide(create(long), FACTS).warnings)
 
@@ -152,7 +152,7 @@ RUNTIMES: dict[str, tuple[Obj, tuple[Key, ...]]] = {
 
 @cases(RUNTIMES)
 def test_which_runtime_is_read(case: tuple[Obj, tuple[Key, ...]]) -> None:
-    """A create asks for its runtime, in the request's own namespace only (design 10)."""
+    """A create asks for its runtime, in the request's own namespace only."""
     ref, keys = case
     body = create(trainjob(runtimeRef=ref))
     asked = admit.needs(review.read(body), {}, Policy())

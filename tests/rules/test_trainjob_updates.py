@@ -1,4 +1,4 @@
-"""Updates of TrainJobs: what was stepped at CREATE stays so (design 4.1)."""
+"""Updates of TrainJobs: what was stepped at CREATE stays so."""
 
 import pytest
 
@@ -65,7 +65,7 @@ UPDATED: dict[str, tuple[Obj, Obj, Obj]] = {
         labelled(suspended(PLAIN), {Q: "gpu-q"}),
         suspended(PLAIN),
     ),
-    "a record that comes with the update is not believed (design 10)": (
+    "a record that comes with the update is not believed": (
         PLAIN,
         annotated(labelled(suspended(PLAIN), {Q: "gpu-q"}), REMEMBERED),
         annotated(suspended(PLAIN), REMEMBERED),
@@ -111,7 +111,7 @@ def test_another_queue_is_denied(queue: str) -> None:
 
 
 def test_a_prebuilt_workload_in_the_new_object_alone_frees_nothing() -> None:
-    """Q is never stored on a stepped parent, whatever the update claims (C19, design 10)."""
+    """Q is never stored on a stepped parent, whatever the update claims (C19)."""
     new = annotated(labelled(PLAIN, {Q: "gpu-q"}), {PREBUILT: "w"})
     decision = decide(update(new, PLAIN))
     assert not decision.allowed or Q not in decision.stored["metadata"]["labels"]

@@ -37,12 +37,13 @@ HELD = child_job()
 RUNNING = child_job(suspend=False)
 PAUSED_JOB = child_job(annotations={PAUSED: "true"})
 STEPPED = stored_trainjob()
+BOTH = {Q: "gpu-q", S: "gpu-q"}
 
 FINE: dict[str, bytes] = {
     "a stepped TrainJob is created": create(STEPPED),
     "a stepped TrainJob is updated": update(STEPPED, STEPPED),
     "a whole TrainJob is created": create(trainjob()),
-    "a TrainJob that was never stepped gets our label": update(STEPPED, trainjob()),
+    "a whole TrainJob gets our label beside Kueue's": update(trainjob(BOTH), trainjob()),
     "a stepped JobSet is created": create(stored_jobset(user_jobset())),
     "a whole JobSet is created": create(user_jobset()),
     "a JobSet without a queue is created": create(user_jobset({})),
@@ -66,7 +67,6 @@ def test_what_mutate_made_is_allowed(case: bytes) -> None:
     assert not decision.warnings
 
 
-BOTH = {Q: "gpu-q", S: "gpu-q"}
 UNDONE: dict[str, bytes] = {
     "a TrainJob is created with both queue labels": create(trainjob(BOTH)),
     "a TrainJob is updated to both queue labels": update(labelled(STEPPED, BOTH), STEPPED),

@@ -10,6 +10,8 @@ JSON: Final = "application/json"
 METADATA: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 """Metadata alone: an object may be large, and often its labels and its uid are all that counts."""
 
+METADATA_LIST: Final = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
 
 async def call(
     api: client.ApiClient,

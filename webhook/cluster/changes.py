@@ -17,11 +17,13 @@ from aiohttp import ClientError
 from kubernetes.aio import client
 from kubernetes.aio.client.exceptions import ApiException
 
-from webhook.cluster.calls import JSON
+from webhook.cluster.calls import JSON, METADATA, METADATA_LIST
 from webhook.cluster.items import Item
 from webhook.cluster.pace import Pace
 from webhook.rules.objects import View
 
+NOT_FOUND: Final = 404
+GONE: Final = 410
 WATCH_SECONDS: Final = 300
 GRACE_SECONDS: Final = 30
 LIST_LIMIT: Final = 100
@@ -35,14 +37,30 @@ class Expired(Exception):
     """The watch can't go on from where it was (410 Gone): the list has to be read anew."""
 
 
+class Missing(Exception):
+    """The cluster has no such kind."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What is watched: a resource of all namespaces, narrowed by a label selector."""
+    """What is watched: a resource of all namespaces, narrowed by a label selector.
+
+    Where metadata is all that counts, nothing else is asked for. A kind that a cluster may lack is
+    looked for again after so many seconds; of any other kind, that it is missing is a loss.
+    """
 
     group: str
     version: str
     plural: str
     selector: str
+    is_metadata: bool = False
+    look_again: float | None = None
+
+    def accept(self, *, watch: bool) -> str:
+        """The media type that is asked for."""
+        if not self.is_metadata:
+            return JSON
+        return METADATA if watch else METADATA_LIST
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +132,12 @@ class Changes:
                 while True:
                     async for change in self._watch():
                         yield change
+            except Missing:
+                await asyncio.sleep(self._kind.look_again or 0)
+                continue
             except (
                 *(Expired, ApiException, ClientError, OSError, TimeoutError),
-                msgspec.MsgspecError,
+                *(msgspec.MsgspecError, RecursionError),
             ) as error:
                 self._lose(error)
             await self._rest()
@@ -176,7 +197,7 @@ class Changes:
         """The object; None if it is so odd that it can't be read: it must not cost all others."""
         try:
             return msgspec.json.decode(content, type=Item)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             self._lose(error)
             return None
 
@@ -193,11 +214,13 @@ class Changes:
             self._kind.version,
             self._kind.plural,
             label_selector=self._kind.selector,
-            _headers={"Accept": JSON},
+            _headers={"Accept": self._kind.accept(watch="watch" in query)},
             **query,
         )
-        if response.status == 410:
+        if response.status == GONE:
             raise Expired("410 Gone")
+        if response.status == NOT_FOUND and self._kind.look_again is not None:
+            raise Missing
         response.raise_for_status()
         return response
 

@@ -33,20 +33,36 @@ async def connected(
     """
     settings = client.Configuration()
     loader = None
+    is_in_pod = kubeconfig is None and IN_POD in os.environ
+    files = _files(kubeconfig)
+    if not is_in_pod and not any(path.exists() for path in files):
+        raise _unknown(f"there is no {' and no '.join(map(str, files))}")
     try:
-        if kubeconfig is None and IN_POD in os.environ:
+        if is_in_pod:
             config.load_incluster_config(client_configuration=settings)
         else:
             path = str(kubeconfig) if kubeconfig else None
             loader = await config.load_kube_config(path, client_configuration=settings)
     except (ConfigException, OSError, yaml.YAMLError, TypeError) as error:
         # The loader meets a file that is no mapping with a TypeError.
-        raise NoCluster(
-            f"No API server is known ({error}). Give --kubeconfig, set KUBECONFIG, or run in a Pod."
-        ) from error
+        raise _unknown(str(error)) from error
     settings.client_session_kwargs = session_options(settings.host)
     async with client.ApiClient(settings) as api, _renewed(loader, settings, renewal):
         yield api
+
+
+def _unknown(why: str) -> NoCluster:
+    return NoCluster(
+        f"No API server is known ({why}). Give --kubeconfig, set KUBECONFIG, or run in a Pod."
+    )
+
+
+def _files(kubeconfig: Path | None) -> list[Path]:
+    """Where a kubeconfig is looked for, as kubectl does."""
+    if kubeconfig:
+        return [kubeconfig]
+    named = os.environ.get("KUBECONFIG") or "~/.kube/config"
+    return [Path(path).expanduser() for path in named.split(os.pathsep) if path]
 
 
 @asynccontextmanager

@@ -183,4 +183,7 @@ async def _got(
         raise Unread(f"the API server did not answer within {seconds:g} s") from error
     except (ClientError, OSError) as error:
         why = str(error) or type(error).__name__
-        raise Unread(f"the API server can't be reached: {why}") from error
+        raise Unread(
+            f"the API server can't be reached: {why}. "
+            "Check that the cluster runs, or name another one with --kubeconfig"
+        ) from error

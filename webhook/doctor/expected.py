@@ -37,13 +37,13 @@ MUTATING_ENTRIES: Final = {
     "trainjobs.kueue-steps.io": Entry(
         _TRAINJOBS,
         _BOTH,
-        {"not-as-we-leave-it": "9be265f9de55", "stepped-and-changed": "4be2c5407667"},
+        {"not-as-we-leave-it": "92582042652c", "stepped-and-changed": "4be2c5407667"},
         "IfNeeded",
     ),
     "jobsets.kueue-steps.io": Entry(
         _JOBSETS,
         _BOTH,
-        {"not-as-we-leave-it": "5a4ba99a6ef2", "stepped-and-changed": "4be2c5407667"},
+        {"not-as-we-leave-it": "3e16a94f6741", "stepped-and-changed": "4be2c5407667"},
         "IfNeeded",
     ),
     "created-jobs.kueue-steps.io": Entry(
@@ -59,10 +59,10 @@ MUTATING_ENTRIES: Final = {
 }
 VALIDATING_ENTRIES: Final = {
     "trainjobs.kueue-steps.io": Entry(
-        _TRAINJOBS, _BOTH, {"queue-came-back-or-labels-spoilt": "688c5e7a7984"}
+        _TRAINJOBS, _BOTH, {"queue-came-back-or-labels-spoilt": "2a6f968c8042"}
     ),
     "jobsets.kueue-steps.io": Entry(
-        _JOBSETS, _BOTH, {"labels-spoilt-or-steps-unqueued": "1287529b264e"}
+        _JOBSETS, _BOTH, {"labels-spoilt-or-steps-unqueued": "893fb862bbf1"}
     ),
     "jobs.kueue-steps.io": Entry(_JOBS, _BOTH, {"hold-undone": "b3fff341fce8"}, selects_steps=True),
 }

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from webhook.settings import CertificatesSection
+from webhook.sections import CertificatesSection
 
 HOLD_POLICIES: Final = ("kueue-steps-hold-created", "kueue-steps-hold")
 """The policies of the component in-process-hold, cluster-wide and so one of each."""

@@ -85,6 +85,7 @@ def _everywhere() -> Iterator[Right]:
         yield Right("get", "kueue.x-k8s.io", resource)
     yield Right("get", "", "namespaces")
     for verb in ("list", "watch"):
+        yield Right(verb, "trainer.kubeflow.org", "trainjobs")
         yield Right(verb, "batch", "jobs")
         yield Right(verb, "jobset.x-k8s.io", "jobsets")
     for verb in ("get", "list", "watch", "patch"):

@@ -60,8 +60,9 @@ class Endpoint:
                 verdict = await self._decide(request)
                 answer = review.write(request, verdict)
             except BadReview as error:
-                await _refuse(send, error.code, f"{error}\n", *_LAST.get(error.code, ()))
-                self._observer.refused(self.path, error)
+                await self._refused(send, error)
+            except RecursionError:
+                await self._refused(send, BadReview("The object is nested too deeply."))
             except Overloaded as error:
                 await _refuse(send, 503, f"{error} Try again in {RETRY_SECONDS} s.\n", _RETRY)
                 self._observer.overloaded(self.path, error)
@@ -71,6 +72,10 @@ class Endpoint:
             else:
                 await _respond(send, 200, b"application/json", answer)
                 self._observer.reviewed(self.path, request, verdict, perf_counter() - started)
+
+    async def _refused(self, send: Send, error: BadReview) -> None:
+        await _refuse(send, error.code, f"{error}\n", *_LAST.get(error.code, ()))
+        self._observer.refused(self.path, error)
 
 
 RETRY_SECONDS: Final = 1

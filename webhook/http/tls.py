@@ -40,10 +40,13 @@ class LiveTls:
 
 
 def _demand_certificates(context: ssl.SSLContext, authority: Path) -> None:
+    key = "server.clientAuthorityFile"
     try:
         context.load_verify_locations(cadata=authority.read_text())
     except (ssl.SSLError, ValueError) as error:
-        raise OSError(f"{authority} holds no certificates in PEM") from error
+        raise OSError(f"{key}: {authority} holds no certificates in PEM") from error
+    except OSError as error:
+        raise OSError(f"{key}: {authority}: {error.strerror}") from error
     context.verify_mode = ssl.CERT_REQUIRED
 
 

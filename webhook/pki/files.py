@@ -14,8 +14,10 @@ def write_pair(pair: Pair, certificate: Path, key: Path) -> None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Replace the file by one with mode 0600 and this content."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    """Replace the file by one with mode 0600 and this content; who reads it finds all of it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
+    draft.replace(path)

@@ -30,7 +30,7 @@ async def is_defaulted(kind: str, namespace: str, known: Known, policy: Policy) 
         return False
     facts: dict[Key, Answer] = {}
     while keys := [
-        key for key in kueue.needs((), None, namespace, facts, policy) if key not in facts
+        key for key in kueue.needs((), (), namespace, facts, policy) if key not in facts
     ]:
         facts |= {key: await known.read(key) for key in keys}
     settings = kueue.settings(namespace, facts, policy)

@@ -14,7 +14,7 @@ UID: Final = "00000000-0000-4000-8000-000000000000"
 GENERATED: Final = "xxxxx"
 
 
-class Stored:
+class Stored(Reader):
     """A Reader that knows one TrainJob as it would be stored; the rest is behind it."""
 
     def __init__(self, trainjob: Object, key: Key, behind: Reader) -> None:
@@ -29,7 +29,7 @@ class Stored:
 
 def owner_key(trainjob: Document, namespace: str) -> Key:
     """The key under which the JobSet's review looks for its TrainJob."""
-    return trainer_key("trainjobs", _name(trainjob), namespace)
+    return trainer_key("trainjobs", _name(trainjob), namespace, UID)
 
 
 def jobset_of(trainjob: Document, runtime: Any, namespace: str) -> Document:

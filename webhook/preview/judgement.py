@@ -19,6 +19,10 @@ from webhook.rules.reasons import Reason
 from webhook.rules.trainjob import RUNTIME_PLURALS
 
 PATCHES: Final = "spec.runtimePatches are not put into the steps that are shown"
+NO_RUNTIME: Final = (
+    "spec.runtimeRef names no TrainingRuntime and no ClusterTrainingRuntime of "
+    f"{names.TRAINER_GROUP}: Trainer would refuse it"
+)
 BLIND: Final = "this is what a server would do that can't read the runtime either"
 
 
@@ -100,7 +104,8 @@ class Judge:
 
     async def _trainjob(self, document: Document, namespace: str, answer: Answer) -> Work:
         if (key := self._runtime_key(document, namespace)) is None:
-            return Work()
+            is_taken = _outcome(answer) in {Outcome.STEP, Outcome.WHOLE}
+            return Work(problems=(NO_RUNTIME,) if is_taken else ())
         told = self.known.answers.get(key)
         if isinstance(told, Absent):
             return Work(problems=(f"{described(key)} does not exist: Trainer would refuse it",))

@@ -6,8 +6,9 @@ and which ones were is told. A runtime has no plain form: without it its steps a
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from webhook.preview.documents import Document, Object
 from webhook.rules import names
@@ -41,7 +42,7 @@ def described(key: Key) -> str:
     return f"{kind} {key.namespace}/{key.name}" if key.namespace else f"{kind} {key.name}"
 
 
-class Offline:
+class Offline(Reader):
     """A Reader that sees no cluster."""
 
     async def read(self, key: Key) -> Answer:
@@ -51,7 +52,7 @@ class Offline:
         return Unreadable("not in the files; give it with -f, or look with --cluster")
 
 
-class Counted:
+class Counted(Reader):
     """A Reader that knows whether it ever got an answer: `failure` is the last reason why not."""
 
     def __init__(self, reader: Reader) -> None:
@@ -69,7 +70,7 @@ class Counted:
         return answer
 
 
-class Known:
+class Known(Reader):
     """A Reader of the objects in the files, and of `behind` for all others.
 
     `answers` is what was told, `assumed` what was taken as plain since it could not be seen, and
@@ -101,7 +102,7 @@ class Known:
         return isinstance(await self._seen(key), Found)
 
     async def _seen(self, key: Key) -> Answer:
-        document = self._documents.get(replace(key, version=""))
+        document = self._documents.get(replace(key, version="", uid=""))
         if document is None:
             return await self._behind.read(key)
         self.used.append(document)

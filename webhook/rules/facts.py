@@ -1,7 +1,8 @@
 """What a rule has to know from the cluster, asked for before it decides.
 
 A rule names the objects it needs (`Key`); the edge reads them through a `Reader` and hands the
-answers over as `Facts`. Rules never read anything themselves.
+answers over as `Facts`, which may hold what is at hand already. Rules never read anything
+themselves.
 """
 
 from collections.abc import Mapping
@@ -16,20 +17,24 @@ from webhook.rules.objects import View
 ViewT = TypeVar("ViewT", bound=View)
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One object. `group` is empty for the core group, `namespace` for cluster-wide kinds."""
+class Key(msgspec.Struct, frozen=True):
+    """One object. `group` is empty for the core group, `namespace` for cluster-wide kinds.
+
+    `uid` says which one of this name is meant, where somebody refers to one; the answer may be
+    whatever has the name now, all the same. Hashed a hundred times per review, thus no dataclass.
+    """
 
     group: str
     version: str
     plural: str
     name: str
     namespace: str = ""
+    uid: str = ""
 
 
-def trainer_key(plural: str, name: str, namespace: str = "") -> Key:
+def trainer_key(plural: str, name: str, namespace: str = "", uid: str = "") -> Key:
     """An object of Trainer's."""
-    return Key(names.TRAINER_GROUP, names.TRAINER_VERSION, plural, name, namespace)
+    return Key(names.TRAINER_GROUP, names.TRAINER_VERSION, plural, name, namespace, uid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,10 @@ def _converted(content: Mapping[str, Any], view: type[ViewT]) -> ViewT | None:
 
 class Reader(Protocol):
     """Reads one object, bounded in time; never raises."""
+
+    def at_hand(self, _key: Key) -> Answer | None:
+        """The answer, if there is one that nobody has to wait for."""
+        return None
 
     async def read(self, key: Key) -> Answer:
         """The answer for one key."""

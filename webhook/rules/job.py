@@ -59,7 +59,7 @@ def validate(request: Request, policy: Policy) -> Verdict:
         return Verdict(reason or Reason.UNCHANGED)
     raise Denied(
         "spec.suspend",
-        new.job.suspend,
+        "false",
         "another webhook changed this Job after kueue-steps had held it, and it would run although "
         "Kueue has not admitted it. Ask your administrator to exclude Jobs with the label "
         f"{names.STEP_QUEUE} from that webhook",
@@ -74,8 +74,7 @@ def _why_not_ours(of_record: Job, new: Job, policy: Policy) -> Reason | None:
         return Reason.OTHER_OWNER
     if not scope.is_stepped(of_record.metadata) and not scope.is_stepped(new.metadata):
         return Reason.NOT_STEPPED
-    if scope.is_managed_elsewhere(of_record.job.managed_by, names.JOB_CONTROLLER):
-        return Reason.MANAGED_ELSEWHERE
+    # Whoever manages it (spec.managedBy): JobSet resumes it all the same, and Kueue stops it again.
     if policy.kueue and not policy.kueue.admits_steps:
         return Reason.WHOLE_STEPPING_IMPOSSIBLE
     return None
@@ -164,7 +163,8 @@ def _as_before(new: Job, old: Job) -> Job:
             scheduling_gates=stored.pods.scheduling_gates,
         )
         template = replace(template, metadata=stored.metadata, spec=pods)
-    spec = replace(new.job, parallelism=old.job.parallelism, template=template)
+    size = {"parallelism": old.job.parallelism, "completions": old.job.completions}
+    spec = replace(new.job, template=template, **size)
     return _suspended(replace(new, spec=spec))
 
 

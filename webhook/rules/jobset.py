@@ -25,28 +25,29 @@ TRAINJOBS = "trainjobs"
 
 def needs(request: Request, facts: Facts, policy: Policy) -> tuple[Key, ...]:
     """The TrainJob that owns a JobSet which is created; without owner, where its queues lead."""
-    if request.operation is not Operation.CREATE or _why_not_ours(request):
+    if request.operation is not Operation.CREATE or request.once(_why_not_ours):
         return ()
     jobset = request.new(JobSet)
     if owner := jobset.metadata.controller:
-        key = trainer_key(TRAINJOBS, owner.name, request.namespace)
+        key = _owner_key(owner, request.namespace)
         trainjob = found(facts, key, Head)
-        if trainjob is None or not scope.is_stepped(trainjob.metadata):
+        if trainjob is None or not scope.is_stepped_parent(trainjob.metadata):
             return (key,)
         inherited = _submission(trainjob.metadata, jobset, request.namespace)
-        return (key, *inherited.needs(facts, policy))
+        return (key, *inherited.needs(facts, policy, is_warned_of=False))
     return _submission(jobset.metadata, jobset, request.namespace).needs(facts, policy)
 
 
 def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
     """The JobSet as it is to be stored."""
-    if reason := _why_not_ours(request):
+    if reason := request.once(_why_not_ours):
         return parents.left_alone(request, reason)
     jobset = request.new(JobSet)
     if request.operation is Operation.UPDATE:
         return _updated(jobset, request.old(JobSet))
     if owner := jobset.metadata.controller:
-        parent = _live_owner(owner, facts, request.namespace)
+        # How it is admitted was decided when it was created: a mode that came later does not count.
+        parent = _owner(owner, facts, request.namespace).annotated({names.MODE: None})
         return _created_by(jobset, _submission(parent, jobset, request.namespace), facts, policy)
     alone = _submission(jobset.metadata, jobset, request.namespace)
     return _created_alone(jobset, alone, facts, policy)
@@ -54,7 +55,7 @@ def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
 
 def validate(request: Request, _policy: Policy) -> Verdict:
     """Denied where other webhooks have undone what `mutate` did."""
-    reason = _why_not_ours(request)
+    reason = request.once(_why_not_ours)
     verdict = parents.validated(request, reason)
     if reason is None and request.operation is Operation.CREATE:
         jobset = request.new(JobSet)
@@ -66,18 +67,21 @@ def validate(request: Request, _policy: Policy) -> Verdict:
 def _why_not_ours(request: Request) -> Reason | None:
     if request.operation is Operation.UPDATE:
         return scope.why_update_left_alone(request)
-    metadata = request.new(Head).metadata
-    if reason := scope.why_create_left_alone(metadata):
+    if reason := _why_parent_not_ours(request.new(Head).metadata):
         return reason
-    owner = metadata.controller
-    if owner is not None and not owner.is_a("TrainJob", names.TRAINER_GROUP):
-        return Reason.OTHER_OWNER
-    if owner is None and not scope.is_queued(metadata):
-        return Reason.NOT_QUEUED
     spec = request.new(JobSet).spec
     if spec and scope.is_managed_elsewhere(spec.managed_by, names.JOBSET_CONTROLLER):
         return Reason.MANAGED_ELSEWHERE
     return None
+
+
+def _why_parent_not_ours(metadata: Metadata) -> Reason | None:
+    """Of a new JobSet's metadata. One of a TrainJob follows that, whatever its runtime writes."""
+    if owner := metadata.controller:
+        return None if owner.is_a("TrainJob", names.TRAINER_GROUP) else Reason.OTHER_OWNER
+    if reason := scope.why_create_left_alone(metadata):
+        return reason
+    return None if scope.is_queued(metadata) else Reason.NOT_QUEUED
 
 
 def _submission(parent: Metadata, jobset: JobSet, namespace: str) -> Submission:
@@ -92,7 +96,7 @@ def _created_alone(jobset: JobSet, submission: Submission, facts: Facts, policy:
     warnings = (
         *choice.warnings,
         *lengths.warnings(jobset.metadata, jobset.steps),
-        *submission.warnings(facts, policy),
+        *submission.warnings(facts, policy, is_stepped=choice.stepped),
     )
     if not choice.stepped:
         whole = _whole(jobset, submission.queue)
@@ -109,27 +113,24 @@ def _created_alone(jobset: JobSet, submission: Submission, facts: Facts, policy:
 
 def _created_by(jobset: JobSet, submission: Submission, facts: Facts, policy: Policy) -> Verdict:
     parent = submission.metadata
-    queue = parent.label(names.STEP_QUEUE)
-    if not queue:
+    queue = parent.label(names.STEP_QUEUE) or ""
+    if not scope.is_stepped_parent(parent):
         return Verdict(Reason.OWNER_NOT_STEPPED, jobset, _unmarked(jobset, jobset.metadata))
     labels.check_carried(parent)
     queues.check_number(jobset.steps)
     choice = stepping.choose(submission.parent(names.TRAINJOB_FRAMEWORK, facts, policy), policy)
     if not choice.stepped:
-        raise Denied(
-            label_path(names.STEP_QUEUE),
-            queue,
-            f"its TrainJob carries this label, but is not to be stepped ({choice.reason}). Delete "
-            f"the TrainJob and create it with {names.QUEUE} in its place",
-            code=403,
-            reason=choice.reason,
-        )
+        raise _not_stepped(queue, choice.reason)
     return Verdict(Reason.STEPPED_BY_OWNER, jobset, _stepped(jobset, parent, queue))
 
 
-def _live_owner(owner: OwnerReference, facts: Facts, namespace: str) -> Metadata:
+def _owner_key(owner: OwnerReference, namespace: str) -> Key:
+    return trainer_key(TRAINJOBS, owner.name, namespace, owner.uid)
+
+
+def _owner(owner: OwnerReference, facts: Facts, namespace: str) -> Metadata:
     """Metadata of the owning TrainJob. Denied where it is not there: Trainer tries again."""
-    trainjob = found(facts, trainer_key(TRAINJOBS, owner.name, namespace), Head)
+    trainjob = found(facts, _owner_key(owner, namespace), Head)
     if trainjob and trainjob.metadata.uid == owner.uid:
         return trainjob.metadata
     raise Denied(
@@ -140,6 +141,20 @@ def _live_owner(owner: OwnerReference, facts: Facts, namespace: str) -> Metadata
         code=403,
         reason=Reason.OWNER_UNREADABLE,
     )
+
+
+def _not_stepped(queue: str, reason: Reason) -> Denied:
+    """Of a JobSet whose TrainJob is marked: that must never run as one that is not."""
+    why = (
+        f"its TrainJob carries this label, but is not to be stepped ({reason}). Delete "
+        f"the TrainJob and create it with {names.QUEUE} in its place"
+    )
+    if reason is Reason.WHOLE_QUEUE_UNREADABLE:
+        why = (
+            "where this queue leads could not be read. The Trainer controller tries again by "
+            "itself; if it goes on, see the log of kueue-steps"
+        )
+    return Denied(label_path(names.STEP_QUEUE), queue, why, code=403, reason=reason)
 
 
 def _stepped(jobset: JobSet, parent: Metadata, queue: str) -> JobSet:

@@ -4,7 +4,7 @@ Views of Kueue's configuration (v1beta1 and v1beta2 alike in what is read), Loca
 ClusterQueue and AdmissionCheck; which of them a rule needs, and what follows from the answers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Final
@@ -32,7 +32,7 @@ class Configuration(View, frozen=True):
     """config.kueue.x-k8s.io Configuration, with the defaults of Kueue's own defaulting."""
 
     integrations: Integrations | None = None
-    manage_jobs_without_queue_name: bool = False
+    manage_jobs_without_queue_name: bool | None = None
     managed_jobs_namespace_selector: Selector | None = None
 
     @property
@@ -101,29 +101,30 @@ UNKNOWN: Final = Configuration(Integrations(sorted(Kueue().frameworks)))
 
 
 def needs(
-    queues: Iterable[str], priority: str | None, namespace: str, facts: Facts, policy: Policy
+    queues: Iterable[str],
+    priorities: Iterable[str],
+    namespace: str,
+    facts: Facts,
+    policy: Policy,
 ) -> list[Key]:
     """The objects that have to be known next, given what is known already."""
     keys = _known_way(queues, namespace, facts)
     if policy.kueue is None:
         keys.append(configuration_key(policy))
-    selector = _selector(facts, policy)
-    if selector and selector.keys - {names.NAMESPACE_NAME}:
-        keys.append(Key("", "v1", "namespaces", namespace))
-    if priority:
-        keys.append(_priority_class(priority))
-    return keys
+    if by_label := _namespace(_selector(facts, policy), namespace):
+        keys.append(by_label)
+    return keys + [_priority_class(name) for name in priorities]
 
 
 def settings(namespace: str, facts: Facts, policy: Policy) -> Kueue:
     """How Kueue is set up: as the administrator says, else as its ConfigMap, else its defaults."""
-    manages = _manages(_selector(facts, policy), namespace, facts, policy)
+    manages = _manages(namespace, facts, policy)
     if policy.kueue is not None:
         return replace(policy.kueue, manages_namespace=policy.kueue.manages_namespace and manages)
     configuration = _configuration(facts, policy)
     return Kueue(
         frameworks=configuration.frameworks,
-        manages_without_queue_name=configuration.manage_jobs_without_queue_name,
+        manages_without_queue_name=bool(configuration.manage_jobs_without_queue_name),
         manages_namespace=manages,
     )
 
@@ -138,6 +139,11 @@ def leads_to_multikueue(queues: Iterable[str], namespace: str, facts: Facts) -> 
     return None if unknown else False
 
 
+def may_be_unmanaged(namespace: str, facts: Facts, policy: Policy) -> bool:
+    """Whether the namespace could not be read, and its labels tell if Kueue manages it."""
+    return _is_unread(_namespace(_selector(facts, policy), namespace), facts)
+
+
 def unread_warnings(facts: Facts, policy: Policy) -> tuple[str, ...]:
     """Says that Kueue's configuration was assumed, where it is not there or not to be read."""
     if policy.kueue is not None or _configuration(facts, policy) is not UNKNOWN:
@@ -146,7 +152,7 @@ def unread_warnings(facts: Facts, policy: Policy) -> tuple[str, ...]:
 
 
 def missing_warnings(
-    queues: Sequence[str], priority: str | None, namespace: str, facts: Facts
+    queues: Iterable[str], priorities: Iterable[str], namespace: str, facts: Facts
 ) -> tuple[str, ...]:
     """What a parent names that is not there, or not to be seen: it would wait without a word."""
     warnings = [
@@ -154,12 +160,13 @@ def missing_warnings(
         for queue in dict.fromkeys(queues)
         if isinstance(facts.get(_local_queue(queue, namespace)), Absent)
     ]
-    match facts.get(_priority_class(priority)) if priority else None:
-        case Absent():
-            missing = f"WorkloadPriorityClass {priority} does not exist: Jobs wait until it does"
-            warnings.append(missing)
-        case Unreadable():
-            warnings.append(f"WorkloadPriorityClass {priority} could not be looked up")
+    for name in priorities:
+        match facts.get(_priority_class(name)):
+            case Absent():
+                missing = f"WorkloadPriorityClass {name} does not exist: Jobs wait until it does"
+                warnings.append(missing)
+            case Unreadable():
+                warnings.append(f"WorkloadPriorityClass {name} could not be looked up")
     return tuple(warnings)
 
 
@@ -185,10 +192,18 @@ def _parsed(text: str) -> Configuration:
         return UNKNOWN  # Not to be understood: as if it could not be read.
 
 
-def _manages(selector: Selector | None, namespace: str, facts: Facts, policy: Policy) -> bool:
+def _is_unread(key: Key | None, facts: Facts) -> bool:
+    return key is not None and isinstance(facts.get(key), Unreadable)
+
+
+def _manages(namespace: str, facts: Facts, policy: Policy) -> bool:
+    selector = _selector(facts, policy)
     if selector is None:
         return namespace not in {"kube-system", policy.kueue_namespace}
-    head = found(facts, Key("", "v1", "namespaces", namespace), Head)
+    key = _namespace(selector, namespace)
+    if _is_unread(key, facts):
+        return True  # Whole then, as where the way of a queue could not be read.
+    head = found(facts, key, Head)
     labels = (head and head.metadata.labels) or {}
     return selector.matches({**labels, names.NAMESPACE_NAME: namespace})
 
@@ -199,6 +214,12 @@ def _known_way(queues: Iterable[str], namespace: str, facts: Facts) -> list[Key]
     keys += [_cluster_queue(name) for name in _cluster_queues(keys, facts)]
     keys += [_check(name) for name in _checks(keys, facts)]
     return keys
+
+
+def _namespace(selector: Selector | None, namespace: str) -> Key | None:
+    """The namespace, where its labels count and not just its name."""
+    by_label = selector and selector.keys - {names.NAMESPACE_NAME}
+    return Key("", "v1", "namespaces", namespace) if by_label else None
 
 
 def _cluster_queues(keys: Iterable[Key], facts: Facts) -> list[str]:

@@ -12,6 +12,13 @@ from webhook.rules.errors import Denied
 from webhook.rules.objects import Metadata
 from webhook.rules.policy import Mode
 
+INHERITED: Final = (names.PRIORITY_CLASS, names.MAX_EXEC_TIME)
+"""What steps get of their parent beside its queue."""
+
+LABELS: Final = frozenset({names.STEP_QUEUE})
+RECORDS: Final = frozenset({names.MODE, names.STEP_QUEUES, names.SUBMITTED_SUSPENDED, names.PAUSED})
+"""What is ours among a parent's labels and annotations."""
+
 LABEL_LENGTH: Final = 63
 NAME_LENGTH: Final = 253
 MAX_SECONDS: Final = 2**31 - 1
@@ -50,12 +57,22 @@ def is_queue_name(value: str) -> bool:
 
 def check_changed(new: Metadata, old: Metadata) -> None:
     """Denied where an update brings in a value that Kueue would not take."""
-    changed = {
-        key: new.label(key)
-        for key in (names.PRIORITY_CLASS, names.MAX_EXEC_TIME)
-        if new.label(key) != old.label(key)
-    }
+    changed = {key: new.label(key) for key in INHERITED if new.label(key) != old.label(key)}
     check_carried(Metadata().labelled(changed))
+
+
+def unknown_warnings(metadata: Metadata) -> tuple[str, ...]:
+    """Names the first key of ours that nobody reads there: misspelt, or no label but annotation."""
+    unknown = [
+        *(f"label {key}" for key in metadata.labels or () if _is_unknown(key, LABELS)),
+        *(f"annotation {key}" for key in metadata.annotations or () if _is_unknown(key, RECORDS)),
+    ]
+    read = f"annotations {names.MODE} and {names.STEP_QUEUES} are"
+    return tuple(f"{place} is not read; {read}" for place in unknown[:1])
+
+
+def _is_unknown(key: str, known: frozenset[str]) -> bool:
+    return key.startswith(names.OURS) and key not in known
 
 
 def mode_of(metadata: Metadata) -> Mode | None:
@@ -76,17 +93,25 @@ def check_carried(metadata: Metadata) -> None:
         queue = metadata.label(key)
         if queue is not None and not is_queue_name(queue):
             raise Denied(label_path(key), queue, QUEUE_RULE)
+    check_given(metadata)
+
+
+def check_given(metadata: Metadata, place: str = "") -> None:
+    """Denied where a priority class or time limit has a value that Kueue would not take.
+
+    `place` stands before the path of the label.
+    """
     priority = metadata.label(names.PRIORITY_CLASS)
     if priority and not is_queue_name(priority):
         raise Denied(
-            label_path(names.PRIORITY_CLASS),
+            place + label_path(names.PRIORITY_CLASS),
             priority,
             f"{_SUBDOMAIN_RULE}. Name a WorkloadPriorityClass, or leave the label out",
         )
     seconds = metadata.label(names.MAX_EXEC_TIME)
     if seconds is not None and not _is_positive(seconds):
         raise Denied(
-            label_path(names.MAX_EXEC_TIME),
+            place + label_path(names.MAX_EXEC_TIME),
             seconds,
             f'must be a whole number of seconds from 1 to {MAX_SECONDS}, such as "7200"; '
             "or leave the label out",
@@ -99,8 +124,4 @@ def _is_positive(text: str) -> bool:
 
 def carried(metadata: Metadata) -> dict[str, str]:
     """The labels beside the queue that a parent gives to each step that has none of its own."""
-    return {
-        key: value
-        for key in (names.PRIORITY_CLASS, names.MAX_EXEC_TIME)
-        if (value := metadata.label(key))
-    }
+    return {key: value for key in INHERITED if (value := metadata.label(key))}

@@ -6,6 +6,7 @@ The kueue-steps.io names are public contract: changing one is a breaking change.
 from typing import Final
 
 # Ours.
+OURS: Final = "kueue-steps.io/"
 STEP_QUEUE: Final = "kueue-steps.io/queue-name"
 MODE: Final = "kueue-steps.io/mode"
 STEP_QUEUES: Final = "kueue-steps.io/step-queues"
@@ -18,6 +19,8 @@ PRIORITY_CLASS: Final = "kueue.x-k8s.io/priority-class"
 MAX_EXEC_TIME: Final = "kueue.x-k8s.io/max-exec-time-seconds"
 PREBUILT_WORKLOAD: Final = "kueue.x-k8s.io/prebuilt-workload-name"
 JOB_UID: Final = "kueue.x-k8s.io/job-uid"
+PATCH_MANAGER: Final = "kueue.x-k8s.io/manager"
+"""Of the entry that Kueue's webhook puts into each TrainJob's spec.runtimePatches."""
 MULTIKUEUE: Final = "kueue.x-k8s.io/multikueue"
 PODSET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
 DEFAULT_QUEUE: Final = "default"
@@ -44,7 +47,6 @@ NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
 # What each kind's own controller calls itself in spec.managedBy.
 TRAINJOB_CONTROLLER: Final = "trainer.kubeflow.org/trainjob-controller"
 JOBSET_CONTROLLER: Final = "jobset.sigs.k8s.io/jobset-controller"
-JOB_CONTROLLER: Final = "kubernetes.io/job-controller"
 
 # Names in Kueue's integrations.frameworks.
 TRAINJOB_FRAMEWORK: Final = "trainer.kubeflow.org/trainjob"

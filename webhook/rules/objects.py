@@ -95,13 +95,14 @@ class Trainer(View, frozen=True):
 
 
 class TrainJobSpec(View, frozen=True):
-    """TrainJob spec."""
+    """TrainJob spec. That there are runtime patches is seen here, what they say through Patched."""
 
     suspend: Flag = UNSET
     managed_by: Text = UNSET
     runtime_ref: RuntimeRef | UnsetType | None = UNSET
     active_deadline_seconds: int | None = None
     trainer: Trainer | None = None
+    runtime_patches: msgspec.Raw | UnsetType = UNSET
 
 
 class TrainJob(View, frozen=True):
@@ -141,9 +142,8 @@ class JobSpec(View, frozen=True):
     """batch/v1 JobSpec, in a Job or in a replicatedJob's template."""
 
     suspend: Flag = UNSET
-    managed_by: Text = UNSET
     completion_mode: Text = UNSET
-    completions: int | None = None
+    completions: int | UnsetType | None = UNSET
     parallelism: int | UnsetType | None = UNSET
     template: PodTemplate | UnsetType | None = UNSET
 

@@ -110,9 +110,16 @@ def fixed_warnings(new: Metadata, old: Metadata, steps: Sequence[ReplicatedJob])
         labels.mode_of(new)
     if names.STEP_QUEUES in changed:
         queues.step_queues(new, steps)
-    return tuple(
-        f"{key} counts at creation only: to change it, delete the object and create it again"
-        for key in changed
+    return (
+        *(
+            f"{key} counts at creation only: to change it, delete the object and create it again"
+            for key in changed
+        ),
+        *(
+            f"{key} counts at creation only: to change it for a step that waits, label its Job"
+            for key in labels.INHERITED
+            if new.label(key) != old.label(key)
+        ),
     )
 
 
@@ -126,6 +133,8 @@ def changed_annotations(new: Metadata, old: Metadata) -> tuple[str, ...]:
 def validated(request: Request, why_not_ours: Reason | None) -> Verdict:
     """Denied where a stepped parent would be stored with Kueue's queue label after all."""
     metadata = request.new(Head).metadata
+    if why_not_ours is Reason.NOT_STEPPED and metadata.controller is None:
+        _check_unmarked(metadata)
     if why_not_ours:
         return Verdict(why_not_ours)
     if request.operation is Operation.UPDATE:
@@ -147,6 +156,20 @@ def _check_unqueued(metadata: Metadata) -> None:
             "Ask your administrator to exclude this label from that webhook",
             code=403,
             reason=Reason.UNDONE,
+        )
+
+
+def _check_unmarked(metadata: Metadata) -> None:
+    """What was not stepped at its creation never is: it would only look as if it were queued."""
+    if scope.is_stepped_parent(metadata):
+        raise Denied(
+            label_path(names.STEP_QUEUE),
+            metadata.label(names.STEP_QUEUE),
+            "steps are admitted one by one from the creation on, and this object was created "
+            "otherwise. Leave the label out, or delete the object and create it with "
+            f"{names.QUEUE} in its place",
+            code=403,
+            reason=Reason.NOT_STEPPED,
         )
 
 

@@ -9,11 +9,19 @@ from typing import Final
 
 from webhook.rules import names
 from webhook.rules.errors import Denied
-from webhook.rules.labels import QUEUE_RULE, annotation_path, is_queue_name, label_path
+from webhook.rules.labels import (
+    QUEUE_RULE,
+    annotation_path,
+    check_given,
+    is_queue_name,
+    label_path,
+)
 from webhook.rules.objects import Metadata, ReplicatedJob
 from webhook.rules.reasons import Reason
 
 MOST_STEPS: Final = 1000
+MOST_QUEUES: Final = 30
+"""Each leads to a ClusterQueue and its checks, which are looked up before the answer."""
 
 
 def step_queues(parent: Metadata, steps: Sequence[ReplicatedJob] = ()) -> dict[str, str]:
@@ -45,13 +53,17 @@ def check_number(steps: Sequence[ReplicatedJob]) -> None:
         )
 
 
-def check_own(steps: Sequence[ReplicatedJob]) -> None:
-    """Denied where a step's own template names what can't be a queue: its Jobs would fail."""
+def check_own(steps: Sequence[ReplicatedJob], place: str = "spec") -> None:
+    """Denied where a step's own labels have values that Kueue would not take: its Jobs would fail.
+
+    `place` is where the steps stand, of the reviewed object or of its runtime.
+    """
     for index, step in enumerate(steps):
+        at = f"{place}.replicatedJobs[{index}].template."
         own = step.metadata.label(names.QUEUE)
         if own and not is_queue_name(own):
-            place = f"spec.replicatedJobs[{index}].template.{label_path(names.QUEUE)}"
-            raise Denied(place, own, QUEUE_RULE)
+            raise Denied(at + label_path(names.QUEUE), own, QUEUE_RULE)
+        check_given(step.metadata, at)
 
 
 def check_queued(steps: Sequence[ReplicatedJob]) -> None:
@@ -78,10 +90,22 @@ def queue_of(step: ReplicatedJob, chosen: Mapping[str, str], parent_queue: str) 
 def all_queues(
     parent: Metadata, steps: Sequence[ReplicatedJob], parent_queue: str
 ) -> tuple[str, ...]:
-    """Every LocalQueue that a step of this parent may wait in, as far as the steps are known."""
-    chosen = [queue for pair in _pairs(parent) if is_queue_name(queue := _parts(pair)[2])]
-    own = [name for step in steps if (name := step.metadata.label(names.QUEUE))]
-    return tuple(dict.fromkeys([parent_queue, *chosen, *own]))
+    """Every LocalQueue that a step of this parent may wait in, as far as the steps are known.
+
+    Denied where there are so many that one review would look up all there is.
+    """
+    pairs = [_parts(pair) for pair in _pairs(parent)]
+    chosen = {step: queue for step, _, queue in pairs if is_queue_name(queue)}
+    own = [queue_of(step, chosen, parent_queue) for step in steps]
+    found = tuple(dict.fromkeys([parent_queue, *chosen.values(), *own]))
+    if len(found) > MOST_QUEUES:
+        raise Denied(
+            annotation_path(names.STEP_QUEUES) if chosen else "spec.replicatedJobs",
+            len(found),
+            f"its steps name so many LocalQueues; at most {MOST_QUEUES} can be. "
+            "Let steps share them",
+        )
+    return found
 
 
 def _pairs(parent: Metadata) -> list[str]:

@@ -6,6 +6,7 @@ review is refused in plain words (`BadReview`).
 
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final, TypeVar, cast
@@ -27,6 +28,7 @@ WARNING_LENGTH: Final = 120
 
 _NULL: Final = msgspec.Raw(b"null")
 
+T = TypeVar("T")
 ViewT = TypeVar("ViewT", bound=View)
 
 
@@ -75,6 +77,12 @@ class Request(View, frozen=True, dict=True):
         """The object as it is stored, seen through `view`; BadReview where it is missing."""
         return self._decoded(self.old_object, view, "oldObject")
 
+    def once(self, rule: Callable[["Request"], T]) -> T:
+        """What a rule says of the request alone, found out once: it is asked again and again."""
+        if rule not in self._said:
+            self._said[rule] = rule(self)
+        return cast("T", self._said[rule])
+
     def _decoded(self, raw: msgspec.Raw, view: type[ViewT], field: str) -> ViewT:
         if raw == _NULL:
             raise BadReview(
@@ -83,6 +91,11 @@ class Request(View, frozen=True, dict=True):
         if (field, view) not in self._seen:
             self._seen[field, view] = self._read(raw, view, field)
         return cast("ViewT", self._seen[field, view])
+
+    @cached_property
+    def _said(self) -> dict[Callable[["Request"], Any], Any]:
+        """What was said already."""
+        return {}
 
     @cached_property
     def _seen(self) -> dict[tuple[str, type[View]], View]:
@@ -146,6 +159,10 @@ def _misshapen(error: Exception, field: str, plural: str) -> Denied:
     path = place.rstrip("`").lstrip(".")
     explained = re.sub(r"\[[^]]*\]", "", ".".join(filter(None, (plural, path))))
     way_out = f"`kubectl explain {explained}` shows what may stand there"
+    if path.endswith(("labels[...]", "annotations[...]")):
+        way_out = (
+            'Labels and annotations are text: put a number, true or false in quotes, as in "60"'
+        )
     return Denied(path or field, None, f"{problem}. {way_out}", reason=Reason.INVALID_OBJECT)
 
 

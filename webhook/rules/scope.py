@@ -13,7 +13,7 @@ from webhook.rules.review import Request
 
 
 def why_create_left_alone(metadata: Metadata) -> Reason | None:
-    """The reason never to touch a parent that is created, None where it may be ours."""
+    """The reason never to touch an object that is created, None where it may be ours."""
     if metadata.deletion_timestamp:
         return Reason.DELETING
     if metadata.label(names.PREBUILT_WORKLOAD) or metadata.annotation(names.PREBUILT_WORKLOAD):
@@ -26,7 +26,7 @@ def why_update_left_alone(request: Request) -> Reason | None:
     stored = request.old(Head).metadata
     if stored.deletion_timestamp or request.new(Head).metadata.deletion_timestamp:
         return Reason.DELETING
-    return None if is_stepped(stored) else Reason.NOT_STEPPED
+    return None if is_stepped_parent(stored) else Reason.NOT_STEPPED
 
 
 def is_queued(metadata: Metadata) -> bool:
@@ -37,6 +37,14 @@ def is_queued(metadata: Metadata) -> bool:
 def is_stepped(metadata: Metadata) -> bool:
     """Whether an object carries our label. Of two objects, ask this of the stored one."""
     return bool(metadata.label(names.STEP_QUEUE))
+
+
+def is_stepped_parent(metadata: Metadata) -> bool:
+    """Whether a stored parent is stepped: our label stands in place of Kueue's, not beside it.
+
+    Beside it, somebody has written it by hand on what Kueue admits as a whole.
+    """
+    return is_stepped(metadata) and metadata.label(names.QUEUE) is None
 
 
 def is_managed_elsewhere(managed_by: str | UnsetType | None, controller: str) -> bool:

@@ -73,9 +73,9 @@ def choose(parent: Parent, policy: Policy) -> Choice:
     if mode is Mode.STEP:
         gang = _gang_stepped(why_whole(parent))
         return Choice(True, Reason.STEPPED_ON_REQUEST, (*warnings, *gang))
-    if _is_on_record(parent.metadata, policy):
-        return Choice(True, Reason.STEPPED, warnings)
     shape = why_whole(parent)
+    if _is_on_record(parent.metadata, policy):
+        return Choice(True, Reason.STEPPED, (*warnings, *_gang_stepped(shape)))
     reason = Reason.WHOLE_ON_REQUEST if mode is Mode.WHOLE else shape
     if reason is None:
         return Choice(True, Reason.STEPPED, warnings)

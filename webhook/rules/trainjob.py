@@ -21,6 +21,7 @@ from webhook.rules.objects import (
 from webhook.rules.policy import Policy
 from webhook.rules.reasons import Reason
 from webhook.rules.review import Operation, Request
+from webhook.rules.runtime_patches import Patched, laid_over
 from webhook.rules.submission import Submission
 from webhook.rules.verdict import Verdict
 
@@ -28,6 +29,7 @@ RUNTIME_PLURALS = {
     "ClusterTrainingRuntime": "clustertrainingruntimes",
     "TrainingRuntime": "trainingruntimes",
 }
+RUNTIME_PLACE = "spec.runtimeRef: with spec.runtimePatches, the runtime's spec.template.spec"
 DEADLINE_WARNING = (
     "spec.activeDeadlineSeconds also counts the time that the steps wait in the queue"
 )
@@ -35,7 +37,7 @@ DEADLINE_WARNING = (
 
 def needs(request: Request, facts: Facts, policy: Policy) -> tuple[Key, ...]:
     """The runtime of a TrainJob that is created with a queue, and where its queues lead."""
-    if _why_not_ours(request):
+    if request.once(_why_not_ours):
         return ()
     trainjob = request.new(TrainJob)
     key = _runtime_key(trainjob, request.namespace)
@@ -43,23 +45,24 @@ def needs(request: Request, facts: Facts, policy: Policy) -> tuple[Key, ...]:
     if request.operation is Operation.UPDATE:
         old = request.old(Head).metadata
         return runtime if parents.changed_annotations(trainjob.metadata, old) else ()
-    return (*runtime, *_submission(trainjob, request.namespace, facts).needs(facts, policy))
+    return (*runtime, *_submission(request, facts).needs(facts, policy))
 
 
 def mutate(request: Request, facts: Facts, policy: Policy) -> Verdict:
     """The TrainJob as it is to be stored."""
-    if reason := _why_not_ours(request):
+    if reason := request.once(_why_not_ours):
         return parents.left_alone(request, reason)
     if request.operation is Operation.CREATE:
         return _created(request, facts, policy)
-    trainjob = request.new(TrainJob)
-    steps = _submission(trainjob, request.namespace, facts).steps
-    return _updated(trainjob, request.old(TrainJob), steps)
+    new, old = request.new(TrainJob), request.old(TrainJob)
+    changed = parents.changed_annotations(new.metadata, old.metadata)
+    steps = _submission(request, facts).steps if changed else ()
+    return _updated(new, old, steps)
 
 
 def validate(request: Request, _policy: Policy) -> Verdict:
     """Denied where other webhooks have undone what `mutate` did."""
-    return parents.validated(request, _why_not_ours(request))
+    return parents.validated(request, request.once(_why_not_ours))
 
 
 def _why_not_ours(request: Request) -> Reason | None:
@@ -80,17 +83,18 @@ def _why_not_ours(request: Request) -> Reason | None:
 
 def _created(request: Request, facts: Facts, policy: Policy) -> Verdict:
     trainjob = request.new(TrainJob)
-    submission = _submission(trainjob, request.namespace, facts)
+    submission = _submission(request, facts)
     labels.check_carried(trainjob.metadata)
     queues.step_queues(trainjob.metadata, submission.steps)
     choice = stepping.choose(submission.parent(names.TRAINJOB_FRAMEWORK, facts, policy), policy)
     too_long = lengths.warnings(
         trainjob.metadata, submission.steps, _nodes(trainjob, submission.steps)
     )
-    missing = submission.warnings(facts, policy)
+    missing = submission.warnings(facts, policy, is_stepped=choice.stepped)
     if not choice.stepped:
         whole = replace(trainjob, metadata=parents.left_whole(trainjob.metadata, submission.queue))
         return Verdict(choice.reason, trainjob, whole, (*choice.warnings, *too_long, *missing))
+    queues.check_own(submission.steps, RUNTIME_PLACE)
     return Verdict(
         choice.reason,
         trainjob,
@@ -137,10 +141,13 @@ def _updated(new: TrainJob, old: TrainJob, steps: Sequence[ReplicatedJob]) -> Ve
     )
 
 
-def _submission(trainjob: TrainJob, namespace: str, facts: Facts) -> Submission:
-    runtime = found(facts, _runtime_key(trainjob, namespace), Runtime)
-    template = (runtime and runtime.spec.template.spec) or None
-    return Submission(trainjob.metadata, template, namespace)
+def _submission(request: Request, facts: Facts) -> Submission:
+    trainjob = request.new(TrainJob)
+    runtime = found(facts, _runtime_key(trainjob, request.namespace), Runtime)
+    spec = (runtime and runtime.spec.template.spec) or None
+    if spec and trainjob.training.runtime_patches:
+        spec = laid_over(spec, request.new(Patched).patches)
+    return Submission(trainjob.metadata, spec, request.namespace)
 
 
 def _runtime_key(trainjob: TrainJob, namespace: str) -> Key | None:
