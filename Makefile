@@ -10,7 +10,7 @@ PARALLEL ?= -n 3 --dist loadfile
 export KUEUE_FRAMEWORKS KUEUE_MANAGE_ALL
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sdk demo up down status test test-fast test-stack check fmt lock certs manifests reference docs docs-serve sbom timeline bench-latency bench-create bench-quota bench-growth
+.PHONY: help setup sdk demo up down status test test-fast test-stack check fmt lock certs manifests reference docs docs-serve sbom timeline bench bench-latency bench-paired bench-create bench-quota bench-growth bench-page
 
 help: ## Show the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1|/' | column -t -s '|'
@@ -73,17 +73,31 @@ UV_FLAGS := --quiet --universal --upgrade --python-version 3.11 --generate-hashe
 timeline: setup ## Play the demo, keep its record and draw it for README and docs (FROM=FILE draws a record only)
 	$(BIN)/python -m bench.timeline $(if $(FROM),--from $(FROM))
 
-bench-latency: setup ## Measure reviews/s and latency beside Kueue's own webhook, 15 minutes (QUICK=1 for a look)
-	$(BIN)/python -m bench.latency $(if $(QUICK),--quick --to dist)
+bench: setup ## All four, under 40 minutes on an idle machine: records in bench/results, then docs/benchmarks.md
+	$(MAKE) bench-latency ARGS="--repeats 2"
+	$(MAKE) bench-create ARGS="--repeats 2"
+	$(MAKE) bench-quota
+	$(MAKE) bench-growth ARGS="--minutes 4"
+	$(MAKE) bench-page
+
+bench-latency: setup ## Measure reviews/s and latency beside Kueue's own webhook, 9 minutes (QUICK=1 for a look)
+	$(BIN)/python -m bench.latency $(if $(QUICK),--quick --to dist) $(ARGS)
+
+bench-paired: setup ## Measure our server beside that of another revision, 2 minutes (BASE=REVISION); record and page go to dist
+	rm -rf dist/base && git worktree prune && git worktree add --detach dist/base $(BASE)
+	$(BIN)/python -m bench.latency.paired dist/base --base $$(git rev-parse --short $(or $(BASE),HEAD)) --to dist $(ARGS); status=$$?; git worktree remove --force dist/base; exit $$status
 
 bench-create: setup ## Measure creates and updates with and without our registration, 6 minutes (QUICK=1 for a look)
 	$(BIN)/python -m bench.create $(if $(QUICK),--quick --to dist) $(ARGS)
 
-bench-growth: setup ## Measure 10, 100 and 1,000 TrainJobs, whole and stepped, 10 minutes (QUICK=1, LARGE=1 for 10,000)
+bench-growth: setup ## Measure 10 and 100 TrainJobs, whole and stepped, 5 minutes (QUICK=1; 1,000 with ARGS="--minutes 0", 35 minutes; 10,000 with LARGE=1)
 	$(BIN)/python -m bench.growth $(if $(QUICK),--quick --to dist) $(if $(LARGE),--large) $(ARGS)
 
-bench-quota: setup ## Measure what GPUs wait for, whole and stepped, at three loads, 12 minutes (QUICK=1 for a look)
+bench-quota: setup ## Measure what GPUs wait for, whole and stepped, at three loads, 23 minutes (QUICK=1 for a look)
 	$(BIN)/python -m bench.quota $(if $(QUICK),--quick --to dist) $(ARGS)
+
+bench-page: setup ## Write docs/benchmarks.md from the records in bench/results
+	$(BIN)/python -m bench.overview
 
 manifests: setup ## Write install.yaml and what of the chart follows from settings and manifests/base
 	$(BIN)/python -m manifests.generate

@@ -28,6 +28,11 @@ class Environment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     load_before: Load
     load_after: Load
 
+    @property
+    def made_with(self) -> str:
+        """The versions, as sentences have them."""
+        return ", ".join(f"{name} {version}" for name, version in self.versions.items())
+
 
 class Observed:
     """An environment that is whole once the measurement is over."""

@@ -22,7 +22,7 @@ def table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
 def targets(judgements: Iterable[Judgement]) -> str:
     """What was promised, and what was found for each thing that it is about."""
     lines = (
-        (item.target, "met" if item.is_met else "**missed**", _found(item)) for item in judgements
+        (item.target, "met" if item.is_met else "**missed**", found(item)) for item in judgements
     )
     return "## Targets\n\n" + table(("target", "", "found"), lines)
 
@@ -35,19 +35,19 @@ def spreading(spread: Spread, form: str = "{:,.1f}") -> str:
 
 def circumstances(environment: Environment) -> str:
     """Date, CPUs, versions and load as the first points of a list."""
-    versions = ", ".join(f"{name} {version}" for name, version in environment.versions.items())
     before, after = (
         ", ".join(map(str, load)) for load in (environment.load_before, environment.load_after)
     )
     return (
         f"- {environment.date}, {environment.cpus} CPUs for everything: control plane, our server, "
         "clients.\n"
-        f"- Versions: {versions}.\n"
+        f"- Versions: {environment.made_with}.\n"
         f"- Load average over 1, 5 and 15 minutes before: {before}; after: {after}."
     )
 
 
-def _found(judgement: Judgement) -> str:
+def found(judgement: Judgement) -> str:
+    """What was found; of many things only those that miss the target."""
     few = len(judgement.found) <= FEW
     parts = [
         f"{title}: {'**' + found + '**' if title in judgement.missed else found}"

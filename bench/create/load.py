@@ -7,8 +7,7 @@ once for all, when nothing is measured.
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import count
@@ -18,16 +17,14 @@ from typing import Any, Final
 import aiohttp
 import uvloop
 
+from bench.connections import POST, session
 from bench.create import objects
 from bench.create.objects import RESOURCES, SAMPLE
 from bench.create.plan import Arm, Cell, arm
 from bench.errors import Unmeasured
-from localcluster.connection import arguments
 from localcluster.manifests import Object
 
-PATIENCE_SECONDS: Final = 60.0
 PATCH: Final = {"Content-Type": "application/merge-patch+json"}
-POST: Final = {"Content-Type": "application/json"}
 GONE_WITHIN: Final = 60
 
 
@@ -155,19 +152,6 @@ class _Client:
         taken = round((time.monotonic() - begun) * 1000, 3)
         self.answers.append(Answer(operation, side, begun - self.start, taken, problem))
         return problem
-
-
-@asynccontextmanager
-async def session(kubeconfig: Path) -> AsyncIterator[aiohttp.ClientSession]:
-    """Connections to the API server as the user of a kubeconfig, as many as are asked for."""
-    said: dict[str, Any] = arguments(kubeconfig)
-    async with aiohttp.ClientSession(
-        said["base_url"],
-        headers=said["headers"],
-        connector=aiohttp.TCPConnector(ssl=said["verify"], limit=0),
-        timeout=aiohttp.ClientTimeout(total=PATIENCE_SECONDS),
-    ) as http:
-        yield http
 
 
 async def _problem(request: Any) -> str | None:

@@ -64,7 +64,7 @@ def _losses(lost: list[Row]) -> str:
 def _tables(found: Iterable[Row]) -> Iterator[str]:
     head = (
         *("", "", "p50 with", "p50 without", "added p50"),
-        *("p99 with", "p99 without", "added p99", "requests/s", "calls of ours", "ms a call"),
+        *("p99 with", "p99 without", "added p99", "calls of ours", "ms a call"),
     )
     for kind, members in groupby(found, lambda row: row.kind):
         yield f"## {kind}\n\n" + table(head, map(_line, members))
@@ -75,7 +75,6 @@ def _line(row: Row) -> tuple[str, ...]:
     for value in (P50, P99):
         cells += [spreading(row.spread(side, value)) for side in Arm]
         cells.append(spreading(row.added(value), "{:+.1f}"))
-    cells.append(spreading(row.per_second, "{:,.0f}"))
     return (*cells, f"{row.calls:,.0f}", f"{row.call_milliseconds:.1f}" if row.calls else "")
 
 

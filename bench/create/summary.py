@@ -47,11 +47,6 @@ class Row(NamedTuple):
         return seconds / self.calls * 1000 if self.calls else 0.0
 
     @property
-    def per_second(self) -> Spread:
-        """Requests of both arms."""
-        return spread(item.per_second for item in self.repeats)
-
-    @property
     def failed(self) -> int:
         """Requests without success, in all repeats."""
         return sum(item.failed for item in self.repeats)

@@ -12,7 +12,7 @@ import httpx
 import msgspec
 import uvloop
 
-from bench.create.load import POST, session
+from bench.connections import POST, session
 from bench.errors import Unmeasured
 from bench.growth.objects import Mode, trainjob
 from localcluster.connection import arguments

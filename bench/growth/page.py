@@ -65,11 +65,11 @@ def page(record: Record) -> str:
     parts = [
         HEAD,
         targets(judged(record)),
-        f"## Speed\n\n{_table(runs, SPEED)}",
-        f"## Cost of one TrainJob\n\n{_table(runs, COST)}",
+        f"## Speed\n\n{grouped(runs, SPEED)}",
+        f"## Cost of one TrainJob\n\n{grouped(runs, COST)}",
         f"## Writes of one TrainJob\n\n{_writes(runs)}",
         f"## Slopes\n\n{SLOPES}\n\n{_slopes(runs)}",
-        f"## What the limit is\n\n{_limits(record)}",
+        f"## What the limit is\n\n{limits(record)}",
         f"## How it was measured\n\n{_conditions(record)}",
     ]
     return "\n\n".join(parts) + "\n"
@@ -88,7 +88,8 @@ def _groups(runs: Iterable[Run]) -> Iterator[tuple[Mode, int, list[Run]]]:
         yield mode, size, members
 
 
-def _table(runs: Sequence[Run], columns: Sequence[tuple[str, Value, str]]) -> str:
+def grouped(runs: Sequence[Run], columns: Sequence[tuple[str, Value, str]]) -> str:
+    """A table of these columns, with a line for each number of TrainJobs and mode."""
     lines = (
         (f"{size:,}", str(mode), *(spreading(spread(map(v, members)), f) for _, v, f in columns))
         for mode, size, members in _groups(runs)
@@ -99,7 +100,7 @@ def _table(runs: Sequence[Run], columns: Sequence[tuple[str, Value, str]]) -> st
 def _writes(runs: Sequence[Run]) -> str:
     names = sorted({name for item in runs for name in item.writes})
     columns = [(name, _writes_of(name), "{:.2f}") for name in names]
-    return _table(runs, columns)
+    return grouped(runs, columns)
 
 
 def _writes_of(name: str) -> Value:
@@ -114,7 +115,8 @@ def _slopes(runs: Sequence[Run]) -> str:
     return table(("log-log, 1 is constant", "reviews", "writes"), lines)
 
 
-def _limits(record: Record) -> str:
+def limits(record: Record) -> str:
+    """What the most TrainJobs waited for, as points of a list."""
     largest = max(item.size for item in record.runs)
     return "\n".join(
         _limit(item, record.conditions.environment.cpus)
@@ -129,7 +131,7 @@ def _limit(item: Run, cpus: int) -> str:
     what = "are the limit" if item.busy >= BUSY else "are not the limit"
     return (
         f"- {item.size:,} {item.mode}: the CPUs {what}, {item.busy:.0%} busy. The control plane "
-        f"takes {taken(item, cpus):.0%} of {cpus} ({takers}). Kueue admits "
+        f"and our server take {taken(item, cpus):.0%} of the {cpus} CPUs ({takers}). Kueue admits "
         f"{item.admissions.per_second:.1f} Workloads/s, each {item.admissions.wait:.0f} s after "
         f"its creation (median); {item.finished / item.seconds:.1f} TrainJobs/s are done."
     )

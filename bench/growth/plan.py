@@ -15,7 +15,7 @@ WHOLE_UP_TO: Final = 100
 """What is larger is cut where it does not fit into the time."""
 
 REPEATS: Final = 2
-MINUTES: Final = 9.0
+MINUTES: Final = 6.0
 CUT_TO: Final = 50
 """What is cut is a multiple of it."""
 

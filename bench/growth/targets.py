@@ -66,7 +66,7 @@ def _slopes(stepped: Sequence[Run]) -> Judgement:
 def _memory(stepped: Sequence[Run]) -> Judgement:
     peaks = {f"{item.size:,}": item.memory_peak for item in sorted(stepped, key=_memory_peak)}
     return Judgement(
-        f"our server under {MEMORY_MIB:g} MiB",
+        f"our server under {MEMORY_MIB:g} MiB with so many TrainJobs",
         {name: f"{value:.0f} MiB" for name, value in peaks.items()},
         [name for name, value in peaks.items() if value >= MEMORY_MIB],
     )

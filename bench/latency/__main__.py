@@ -16,7 +16,7 @@ from localcluster import webhook
 from localcluster.demo.session import passing
 
 BENCH: Final = Bench("latency", record.read, record.write, page, judged)
-REPEATS: Final = 5
+REPEATS: Final = 3
 
 
 @click.command()

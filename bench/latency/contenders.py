@@ -133,5 +133,10 @@ def _floor_pair(cluster: Cluster) -> Pair:
     return mint_leaf(authority, dns_names=["floor"], addresses=[HOST], now=datetime.now(UTC))
 
 
+def component_of(cluster: Cluster, name: str) -> Component:
+    """What a running process was started from."""
+    return _process(cluster, name).component
+
+
 def _process(cluster: Cluster, name: str) -> Process:
     return next(item for item in ledger(cluster.state_dir).processes() if item.name == name)

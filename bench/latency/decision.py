@@ -33,8 +33,11 @@ class Timing(msgspec.Struct, frozen=True):
 
 
 def timing(recorded: Review, facts: Facts, policy: Policy, rounds: int) -> Timing:
-    """Time the decision so many times. Raises WrongAnswer if it is a refusal."""
-    verdict = admit.mutate(review.read(recorded.body), facts, policy)
+    """Time the decision so many times. Raises WrongAnswer if it is a refusal, or lacks facts."""
+    request = review.read(recorded.body)
+    if missing := admit.needs(request, facts, policy):
+        raise WrongAnswer(f"{recorded.key} is decided by what is not at hand: {missing}")
+    verdict = admit.mutate(request, facts, policy)
     if verdict.denial:
         raise WrongAnswer(f"{recorded.key} is denied: {verdict.denial}")
     spent = []
@@ -52,12 +55,9 @@ def timing(recorded: Review, facts: Facts, policy: Policy, rounds: int) -> Timin
 
 
 def decide(body: bytes, facts: Facts, policy: Policy) -> bytes:
-    """What lies between a body and its answer: the questions to the cluster are asked too."""
+    """What lies between a body and its answer, where all that a rule asks for is at hand."""
     request = review.read(body)
-    known: dict[Key, Answer] = {}
-    while keys := admit.needs(request, known, policy):
-        known |= {key: facts[key] for key in keys}
-    return review.write(request, admit.mutate(request, known, policy))
+    return review.write(request, admit.mutate(request, facts, policy))
 
 
 def facts_for(body: bytes, read: Callable[[Key], Answer], policy: Policy) -> Facts:

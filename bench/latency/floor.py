@@ -13,7 +13,7 @@ import click
 import uvloop
 
 from localcluster.layout import HOST
-from webhook.http.app import MUTATE_PATH, operations_app
+from webhook.http.app import MUTATE_PATH, AdmissionApp
 from webhook.http.listener import Listener
 from webhook.http.tls import LiveTls
 from webhook.pki.mint import Pair
@@ -60,11 +60,9 @@ def main(answers: Path, certificate: Path, key: Path, port: int) -> None:
     texts: dict[str, str] = json.loads(answers.read_text())
     tls = LiveTls()
     tls.load(Pair(certificate.read_bytes(), key.read_bytes()))
-    app = operations_app(list, bytes)
     fixed = Fixed({query.encode(): text.encode() for query, text in texts.items()})
-    app.add_route(MUTATE_PATH, fixed, methods=["POST"])  # type: ignore[arg-type]
-    # It is the first one that is looked at, as it is in our server.
-    app.router.routes.insert(0, app.router.routes.pop())
+    app = AdmissionApp({MUTATE_PATH: fixed})
+    app.add_api_route(READY_PATH, lambda: "ok")
     uvloop.run(Listener(app, HOST, port, tls=tls.context).run_until_stopped())
 
 

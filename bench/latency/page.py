@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from statistics import median
 
-from bench.judgement import Judgement
 from bench.latency.contenders import Side
 from bench.latency.decision import Timing
 from bench.latency.record import Conditions, Measurement, Posted, Record
@@ -23,6 +22,7 @@ from bench.latency.summary import (
 )
 from bench.latency.targets import judged
 from bench.spread import Spread
+from bench.tables import table, targets
 
 SHOWN = (PER_SECOND, P50, P99, P999, CPU, PEAK)
 
@@ -53,10 +53,9 @@ CONDITIONS = """\
 REVIEWS = """\
 As the API server of the run posted them. The two webhooks do different work on them: Kueue mutates
 Jobs at CREATE only, so that an UPDATE goes to its validating webhook; and of Kueue's own starts
-only those of paused Jobs reach us in operation. At every CREATE of a JobSet our server asks the API
-server for the TrainJob, live, while Kueue has its owners in a cache; what else our rules look up is
-ten seconds old at most. An object of 1.5 MiB is as large as etcd takes, and large UPDATEs carry two
-of half the size."""
+only those of paused Jobs reach us in operation. Our server knows the TrainJob of a JobSet from a
+watch, as Kueue knows owners; what else our rules look up is ten seconds old at most. An object of
+1.5 MiB is as large as etcd takes, and large UPDATEs carry two of half the size."""
 
 DECISIONS = """\
 From the bytes of the review to those of the answer, in one process, with the objects that the rules
@@ -65,12 +64,12 @@ look up at hand."""
 
 def page(record: Record) -> str:
     """The page in Markdown."""
-    table = rows(record.measurements)
+    found = rows(record.measurements)
     parts = [
         HEAD,
-        _targets(judged(record)),
-        _losses(table),
-        *_tables(table),
+        targets(judged(record)),
+        _losses(found),
+        *_tables(found),
         _decisions(record.decisions),
         _reviews(record.reviews),
         _conditions(record.conditions, record.measurements),
@@ -78,28 +77,14 @@ def page(record: Record) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _targets(judgements: Iterable[Judgement]) -> str:
-    lines = (
-        (item.target, "met" if item.is_met else "**missed**", _found(item)) for item in judgements
-    )
-    return "## Targets\n\n" + _table(("target", "", "found"), lines)
-
-
-def _found(judgement: Judgement) -> str:
-    return "; ".join(
-        f"{title}: {'**' + found + '**' if title in judgement.missed else found}"
-        for title, found in judgement.found.items()
-    )
-
-
-def _losses(table: Iterable[Row]) -> str:
+def _losses(found: Iterable[Row]) -> str:
     lines = [
         (str(row.group), row.title, figure.title, *_pair(row, figure))
-        for row, figure in losses(table)
+        for row, figure in losses(found)
     ]
     if not lines:
         return "## Where Kueue is better\n\nIn no cell, by the medians."
-    return "## Where Kueue is better\n\n" + _table(("", "cell", "figure", "ours", "Kueue"), lines)
+    return "## Where Kueue is better\n\n" + table(("", "cell", "figure", "ours", "Kueue"), lines)
 
 
 def _pair(row: Row, figure: Figure) -> tuple[str, str]:
@@ -107,11 +92,11 @@ def _pair(row: Row, figure: Figure) -> tuple[str, str]:
     return ours, theirs
 
 
-def _tables(table: Iterable[Row]) -> Iterator[str]:
+def _tables(found: Iterable[Row]) -> Iterator[str]:
     head = ("", "", *(figure.title for figure in SHOWN), "to Kueue", "to the floor")
-    for group, members in groupby(table, lambda row: row.group):
+    for group, members in groupby(found, lambda row: row.group):
         lines = [line for row in members for line in _lines(row)]
-        yield f"## {group}\n\n" + _table(head, lines)
+        yield f"## {group}\n\n" + table(head, lines)
 
 
 def _lines(row: Row) -> Iterator[tuple[str, ...]]:
@@ -135,7 +120,7 @@ def _decisions(decisions: dict[str, Timing]) -> str:
         for name, item in decisions.items()
     )
     head = ("review", "verdict", "fastest µs", "median µs", "p99 µs")
-    return f"## The decision alone\n\n{DECISIONS}\n\n" + _table(head, lines)
+    return f"## The decision alone\n\n{DECISIONS}\n\n" + table(head, lines)
 
 
 def _reviews(reviews: dict[str, Posted]) -> str:
@@ -150,7 +135,7 @@ def _reviews(reviews: dict[str, Posted]) -> str:
         for name, item in reviews.items()
     )
     head = ("review", "bytes", "our answer", "Kueue's answer", "Kueue's path")
-    return f"## The reviews\n\n{REVIEWS}\n\n" + _table(head, lines)
+    return f"## The reviews\n\n{REVIEWS}\n\n" + table(head, lines)
 
 
 def _conditions(conditions: Conditions, measurements: list[Measurement]) -> str:
@@ -173,13 +158,6 @@ def _conditions(conditions: Conditions, measurements: list[Measurement]) -> str:
         busiest=busiest,
     )
     return f"## How it was measured\n\n{text}"
-
-
-def _table(head: Iterable[str], lines: Iterable[Iterable[str]]) -> str:
-    titles = list(head)
-    drawn = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
-    drawn += ["| " + " | ".join(line) + " |" for line in lines]
-    return "\n".join(drawn)
 
 
 def _spread(spread: Spread) -> str:

@@ -94,10 +94,7 @@ def run(cluster: Cluster, plan: Plan, folder: Path, say: Say) -> Record:
     kind = common_key(sides)
     with meter.pinned_here({cores.serving}):
         decisions = decided(cluster, reviews)
-    for status in cluster.status():
-        meter.pin(status.pid, cores.rest)
-    for contender in sides.values():
-        meter.pin(contender.pid, {cores.serving})
+    pin_apart(cluster, sides.values(), cores)
     fired = Range(vegeta, folder, reviews, sides)
     with meter.pinned_here({cores.asking}):
         warm_up(fired, say)
@@ -108,6 +105,14 @@ def run(cluster: Cluster, plan: Plan, folder: Path, say: Say) -> Record:
         decisions,
         measurements,
     )
+
+
+def pin_apart(cluster: Cluster, servers: Iterable[Contender], cores: meter.Cores) -> None:
+    """The servers share a core, and everything else of the control plane has the rest."""
+    for status in cluster.status():
+        meter.pin(status.pid, cores.rest)
+    for server in servers:
+        meter.pin(server.pid, {cores.serving})
 
 
 def answered(contender: Contender, reviews: Mapping[str, Review]) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""What a control plane that takes no time would do with the trace: a bound to measure by. Pure.
+"""What a control plane that takes no time would do with the trace: a model to measure by. Pure.
 
 In order of arrival, and whoever fits goes ahead, as in Kueue's BestEffortFIFO. The difference to
 what is measured is hand-over and tail; the difference to share/(1-share) is that a trace begins

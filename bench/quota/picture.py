@@ -96,8 +96,7 @@ def totals(play: Measurement) -> str:
 def origin(record: Record) -> str:
     """When and with what it was measured."""
     made = record.environment
-    versions = ", ".join(f"{name} {version}" for name, version in made.versions.items())
-    return f"{made.date}, {made.cpus} CPUs, {versions}."
+    return f"{made.date}, {made.cpus} CPUs, {made.made_with}."
 
 
 def bands(palette: Palette) -> list[Band]:
@@ -130,6 +129,7 @@ def _panel(area: Axes, play: Measurement, quota: int, palette: Palette, last: fl
     area.set(xlim=(0, last), ylim=(0, quota * HEADROOM), yticks=[0, quota // 2, quota])
     area.set_ylabel("GPUs", labelpad=8)
     area.xaxis.set_major_formatter("{x:g} s")
+    area.tick_params(axis="x", pad=9)
     area.axhline(quota, color=palette.ink, linewidth=1.2, linestyle=(0, (4, 3)))
     edges = [now.seconds for now in play.curve]
     held = [now.gpus for now in play.curve[:-1]]

@@ -50,13 +50,13 @@ class Sort(msgspec.Struct, frozen=True):
 # Bytes of the models, 100 to 500 MB/s, and 6.8 M tokens to train on; evaluations as in the Acme
 # trace (NSDI 24), where they spend 29.5 % of their time before any work for a GPU.
 SORTS = (
-    Sort("1B", Shape.STEPS, 2, (0.04, 0.08), 400, 4.0, 0.2),
-    Sort("8B LoRA", Shape.STEPS, 1, (0.02, 0.10), 1440, 7.2, 0.2),
-    Sort("70B LoRA", Shape.STEPS, 8, (0.13, 0.42), 1940, 9.7, 0.15),
-    Sort("evaluation", Shape.STEPS, 8, (0.295, 0.295), 145, 2.9, 0.1),
-    Sort("tokenize first", Shape.STEPS, 8, (0.20, 0.43), 14400, 9.0, 0.1),
-    Sort("gang", Shape.GANG, 4, (0.05, 0.15), 1000, 5.0, 0.1),
-    Sort("single step", Shape.SINGLE, 4, (0.0, 0.0), 1000, 5.0, 0.15),
+    Sort("1B", Shape.STEPS, 2, (0.04, 0.08), 400, 6.4, 0.2),
+    Sort("8B LoRA", Shape.STEPS, 1, (0.02, 0.10), 1440, 11.5, 0.2),
+    Sort("70B LoRA", Shape.STEPS, 8, (0.13, 0.42), 1940, 15.5, 0.15),
+    Sort("evaluation", Shape.STEPS, 8, (0.295, 0.295), 145, 4.6, 0.1),
+    Sort("tokenize first", Shape.STEPS, 8, (0.20, 0.43), 14400, 14.4, 0.1),
+    Sort("gang", Shape.GANG, 4, (0.05, 0.15), 1000, 8.0, 0.1),
+    Sort("single step", Shape.SINGLE, 4, (0.0, 0.0), 1000, 8.0, 0.15),
 )
 
 

@@ -65,8 +65,7 @@ def gain(record: Record) -> str:
 def origin(record: Record) -> str:
     """When and with what it was measured."""
     made = record.environment
-    versions = ", ".join(f"{name} {version}" for name, version in made.versions.items())
-    return f"{made.date}, {made.cpus} CPUs, {versions}. Pods are simulated, the rest is real."
+    return f"{made.date}, {made.cpus} CPUs, {made.made_with}. Pods are simulated, the rest is real."
 
 
 def description(record: Record) -> str:

@@ -49,10 +49,14 @@ def slow_kueue() -> Measurement:
     return measurement(Side.KUEUE, **title)
 
 
+def environment() -> Environment:
+    """Two CPUs, and not idle."""
+    return Environment("2026-01-01", {"Kueue": "0.19.2"}, 2, (0.1, 0.2, 0.3), (1, 2, 3))
+
+
 def record(*measurements: Measurement, decision: float = 30.0) -> Record:
     """A record with one review."""
-    environment = Environment("2026-01-01", {"Kueue": "0.19.2"}, 2, (0.1, 0.2, 0.3), (1, 2, 3))
-    conditions = Conditions(environment, {"vegeta": "12.13.0"}, "secp256r1", False, 1)
+    conditions = Conditions(environment(), {"vegeta": "12.13.0"}, "secp256r1", False, 1)
     timing = Timing(decision - 5, decision, decision * 3, "Held")
     posted = Posted(6000, "/mutate-batch-v1-job", {Side.OURS: 500, Side.KUEUE: 300})
     return Record(conditions, {f"{JOB}, median": posted}, {JOB: timing}, list(measurements))

@@ -60,12 +60,6 @@ def test_five_per_cent_of_a_long_wait_are_no_difference() -> None:
         assert judgement.is_met is is_met
 
 
-def test_a_difference_that_changes_its_sign_is_none() -> None:
-    """Two long waits that were longer by chance, once here and once there."""
-    both = [measurement(Kind.POD, repeat=n, p50=added) for n, added in enumerate((9.0, -1.0))]
-    assert all(item.is_met for item in judged(record(*good(), *both)))
-
-
 def test_the_difference_is_taken_within_a_repeat() -> None:
     """A repeat in which everything is slow adds nothing."""
     slow = {Arm.WITH: figures(102, 400), Arm.WITHOUT: figures(100, 390)}
@@ -88,10 +82,7 @@ def test_the_page_says_what_was_missed() -> None:
     text = page(record(*good(), measurement(Kind.JOB, operation=Operation.UPDATE, p50=4.0)))
     assert "5 of 6 meet it" not in text
     assert "UPDATE Job of a step, 50 clients: **+4.0 ms**" in text
-    assert (
-        "| 50 clients | UPDATE | 24.0 | 20.0 | +4.0 | 82.0 | 80.0 | +2.0 | 200 | 100 | 2.5 |"
-        in text
-    )
+    assert "| 50 clients | UPDATE | 24.0 | 20.0 | +4.0 | 82.0 | 80.0 | +2.0 | 100 | 2.5 |" in text
     assert "| 50 clients, 50 requests/s | CREATE | 20.0 | 20.0 | +0.0 |" in text
 
 

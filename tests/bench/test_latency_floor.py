@@ -21,7 +21,7 @@ from localcluster.layout import HOST, unused
 from webhook.pki.files import write_pair
 from webhook.pki.mint import mint_authority, mint_leaf
 
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 def review(uid: str) -> Review:

@@ -9,7 +9,7 @@ from bench.latency import record as records
 from bench.latency.contenders import Side
 from bench.latency.page import page
 from bench.latency.record import Record
-from bench.latency.summary import DENIED, P99, PER_SECOND, losses, rows
+from bench.latency.summary import DENIED, P99, PER_SECOND, Figure, losses, rows
 from bench.latency.targets import judged
 from tests.bench.latencies import JOB, good, measurement, opened, record, slow_kueue
 
@@ -83,6 +83,14 @@ def test_losses_are_listed_figure_by_figure() -> None:
     assert P99 in found
     assert DENIED in found
     assert PER_SECOND not in found
+
+
+@pytest.mark.parametrize(("ours", "lost"), [(999.4, []), (998.0, [PER_SECOND])])
+def test_who_keeps_up_as_well_has_not_lost(ours: float, lost: list[Figure]) -> None:
+    """At one rate for both, the last answer comes a little earlier or later."""
+    sides = [measurement(Side.OURS, per_second=ours), measurement(Side.KUEUE, per_second=1000.0)]
+    found = [figure for _, figure in losses(rows(sides)) if figure is PER_SECOND]
+    assert found == lost
 
 
 def test_a_good_record_has_no_losses() -> None:

@@ -12,7 +12,7 @@ from bench.pictures.palette import LEAST_CONTRAST, LIGHT, THEMES, Palette, contr
 from tests.bench.drawn import HREF, Drawn
 from tests.bench.lettering import boxes
 
-NAMES = ("architecture", "timeline")
+NAMES = ("architecture", "quota", "timeline")
 FILES = sorted(file_of(name, palette) for name in NAMES for palette in THEMES)
 # Of shapes that one has to see, in WCAG 2.2, level AA.
 LEAST_CONTRAST_OF_SHAPES = 3.0

@@ -12,17 +12,18 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 from pydantic.fields import FieldInfo
 
-from docsite import configuration, labels, metrics, reasons, reference
+from docsite import cases, configuration, labels, metrics, reasons, reference
 from webhook.cli import main
 from webhook.preview.explanations import EXPLANATIONS
 from webhook.rules import names
 from webhook.rules.reasons import EventReason, Reason
 
 NOT_ON_OBJECTS = {
+    names.OURS,
+    names.PATCH_MANAGER,
     names.MULTIKUEUE,
     names.TRAINJOB_CONTROLLER,
     names.JOBSET_CONTROLLER,
-    names.JOB_CONTROLLER,
     *names.FRAMEWORKS,
 }
 """Names with a slash that are no labels and no annotations."""
@@ -44,6 +45,12 @@ def test_a_page_that_was_changed_by_hand_is_seen(tmp_path: Path) -> None:
     (tmp_path / "cli.md").write_text("by hand")
     (tmp_path / "labels.md").unlink()
     assert reference.stale(tmp_path) == ["labels.md", "cli.md"]
+
+
+def test_every_case_has_a_test_and_every_test_a_case_that_there_is() -> None:
+    """Numbers that a test names lead to a line of the page."""
+    known = [number for group in cases.CASES.values() for number in group]
+    assert sorted(cases.naming_files()) == sorted(known)
 
 
 def test_every_label_and_annotation_is_explained() -> None:
