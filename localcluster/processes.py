@@ -4,6 +4,7 @@ A process is known by its id and its start time together, both from /proc: an id
 given to somebody else's process by the time that we want to end ours.
 """
 
+import fcntl
 import json
 import os
 import signal
@@ -72,12 +73,20 @@ class Ledger:
 
     def record(self, process: Process) -> None:
         """Add the process, in the place of an earlier one of the same name."""
-        entries = {entry.name: entry for entry in self.processes()} | {process.name: process}
-        self._write(entries.values())
+        with self._alone():
+            entries = {entry.name: entry for entry in self.processes()} | {process.name: process}
+            self._write(entries.values())
 
     def clear(self) -> None:
         """Forget all."""
         self._path.unlink(missing_ok=True)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Nobody else records meanwhile: one of two would be lost, and its process never ended."""
+        with self._path.with_suffix(".lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def _write(self, processes: Iterable[Process]) -> None:
         text = json.dumps([process.as_json() for process in processes], indent=1)

@@ -1,10 +1,15 @@
 """The frame of a test run: what its workers share, made before them and ended after them."""
 
 import pytest
+from hypothesis import settings
 
 from tests.stack import shared
 
 FAILED = pytest.StashKey[bool]()
+
+# A machine that is busy with a control plane makes no example wrong.
+settings.register_profile("unhurried", settings.default, deadline=None)
+settings.load_profile("unhurried")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -21,6 +21,7 @@ TICK_SECONDS = 0.25
 START_SECONDS = 30.0
 # Two seconds until the judge decides, one to spare.
 SETTLE_SECONDS = 3.0
+ANSWER_SECONDS = 30.0
 
 
 class WatcherLost(LocalClusterError):
@@ -72,7 +73,7 @@ class Watcher:
     def _is_undecided(self, namespaces: Collection[str]) -> bool:
         if not self._background.is_alive:
             return False
-        return self._background.ask(self._ask(namespaces), SETTLE_SECONDS)
+        return self._background.ask(self._ask(namespaces), ANSWER_SECONDS)
 
     async def _ask(self, namespaces: Collection[str]) -> bool:
         return self._judge.is_undecided(namespaces)

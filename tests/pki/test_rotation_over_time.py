@@ -174,7 +174,7 @@ events: st.SearchStrategy[Event] = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 @example([lambda fleet: fleet.round(0), lambda fleet: fleet.wait(116)])
 @given(st.lists(events, min_size=20, max_size=80))
 def test_every_bundle_verifies_every_leaf_at_every_moment(script: list[Event]) -> None:

@@ -20,7 +20,9 @@ from tests.stack.team import Team, eventually
 
 LABEL: Final = "localcluster.kueue-steps.io/held"
 COMPONENT: Final = Path(__file__).resolve().parents[2] / "manifests" / "components"
-POLICIES: Final = ("created_jobs.yaml", "updated_jobs.yaml")
+POLICIES: Final = ("updated_jobs.yaml", "created_jobs.yaml")
+"""In this order: where a created Job is held, an updated one is."""
+
 ENTRIES: Final = ("created-jobs.kueue-steps.io", "jobs.kueue-steps.io")
 ELSEWHERE: Final = {"key": LABEL, "operator": "DoesNotExist"}
 PROBES: Final = "in-process-probes"
@@ -45,7 +47,8 @@ def install(cluster: Cluster) -> None:
     _leave_out(cluster)
     cluster.apply([PLACE])
     cluster.apply([OWNER])
-    eventually(partial(_is_held, cluster), "the policies hold")
+    owner = cluster.get("jobset", "probe", namespace=PROBES)
+    eventually(partial(is_held, cluster, owner), "the policies hold")
 
 
 def hold(team: Team) -> Team:
@@ -73,11 +76,10 @@ def _leave_out(cluster: Cluster) -> None:
         )
 
 
-def _is_held(cluster: Cluster) -> bool:
-    """Is a new Job of a JobSet suspended without a call of ours?"""
-    owner = cluster.get("jobset", "probe", namespace=PROBES)
-    name = f"probe-{secrets.token_hex(3)}"
-    probe = job(name, PROBES, {STEP_QUEUE: "probe"}, ownerReferences=[controlled_by(owner)])
+def is_held(cluster: Cluster, owner: Object) -> bool:
+    """Is a new Job of this JobSet suspended without a call of ours?"""
+    name, place = f"probe-{secrets.token_hex(3)}", owner["metadata"]["namespace"]
+    probe = job(name, place, {STEP_QUEUE: "probe"}, ownerReferences=[controlled_by(owner)])
     command = ("create", "--dry-run=server", "-o", "json", "-f", "-")
     try:
         answer = cluster.kubectl(*command, stdin=json.dumps(probe))

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 from localcluster import webhook
 from localcluster.cluster import Cluster
-from localcluster.errors import ComponentState
+from localcluster.errors import ComponentState, KubectlError
 from localcluster.kubectl import Kubectl
 from localcluster.layout import load_layout, unused
 from localcluster.manifests import WEBHOOK_KINDS, bundle
-from tests.stack.objects import Object
+from tests.stack.objects import QUEUE, STEP_QUEUE, Object, jobset, step
+from tests.stack.team import eventually
 from webhook.rules.names import NAMESPACE_NAME
 
 
@@ -65,7 +66,20 @@ def put_back(cluster: Cluster) -> None:
 
 @contextmanager
 def left_out(cluster: Cluster, namespace: str) -> Iterator[None]:
-    """No registration of ours covers the namespace within the block."""
+    """No registration of ours covers the namespace within the block.
+
+    That the API server knows is seen of the mutating one.
+    """
+    try:
+        _leave_out(cluster, namespace)
+        eventually(lambda: not _is_covered(cluster, namespace), "we are not asked")
+        yield
+    finally:
+        replay(cluster)
+        eventually(lambda: _is_covered_again(cluster, namespace), "we are asked again")
+
+
+def _leave_out(cluster: Cluster, namespace: str) -> None:
     elsewhere = {"key": NAMESPACE_NAME, "operator": "NotIn", "values": [namespace]}
     for kind in WEBHOOK_KINDS:
         entries = cluster.get(kind, webhook.REGISTRATION)["webhooks"]
@@ -78,10 +92,21 @@ def left_out(cluster: Cluster, namespace: str) -> Iterator[None]:
             for number in range(len(entries))
         ]
         cluster.kubectl("patch", kind, webhook.REGISTRATION, "--type=json", "-p", json.dumps(patch))
+
+
+def _is_covered(cluster: Cluster, namespace: str) -> bool:
+    """Does the API server ask us about a new JobSet there? It follows registrations late."""
+    probe = jobset("probe", namespace, {QUEUE: "gpu"}, step("a"), step("b", "a"))
+    command = ("create", "--dry-run=server", "-o", "json", "-f", "-")
+    answer = json.loads(cluster.kubectl(*command, stdin=json.dumps(probe)))
+    return STEP_QUEUE in answer["metadata"]["labels"]
+
+
+def _is_covered_again(cluster: Cluster, namespace: str) -> bool:
     try:
-        yield
-    finally:
-        replay(cluster)
+        return _is_covered(cluster, namespace)
+    except KubectlError:
+        return False
 
 
 def replay(cluster: Cluster) -> None:

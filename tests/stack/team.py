@@ -42,7 +42,8 @@ def eventually(look: Callable[[], T | None], what: str, within: float = PATIENCE
 def _await_grant(cluster: Cluster, namespace: str) -> None:
     """The API server needs a moment until it follows a RoleBinding."""
     path = f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{namespace}/jobsets"
-    with httpx.Client(**arguments(cluster.kubeconfig("alice"))) as client:
+    how = arguments(cluster.kubeconfig("alice")) | {"timeout": PATIENCE}
+    with httpx.Client(**how) as client:
         eventually(lambda: client.get(path).status_code == 200, f"alice may work in {namespace}")
 
 
@@ -217,7 +218,7 @@ class Team:
     def reviews(self) -> list[Object]:
         """What the webhook's log says of this namespace, one entry a review."""
         with self.webhook_log.open() as lines:
-            entries = [json.loads(line) for line in lines if line.startswith("{")]
+            entries = [json.loads(line) for line in lines if is_whole(line)]
         return [
             entry
             for entry in entries
@@ -236,6 +237,11 @@ class Team:
             and not event.subresource
             and event.verb in verbs
         ]
+
+
+def is_whole(line: str) -> bool:
+    """Is this line of a log an entry, and written to its end?"""
+    return line.startswith("{") and line.endswith("\n")
 
 
 def conditions(item: Object) -> set[str]:
@@ -294,6 +300,8 @@ def started_before_admission(team: Team) -> Iterator[str]:
         if "Admitted" in conditions(item)
     }
     for pod in team.all("pods"):
+        if "deletionTimestamp" in pod["metadata"]:
+            continue  # Of an admission that was taken back.
         owner = next(o for o in pod["metadata"]["ownerReferences"] if o["controller"])
         made: Any = datetime.fromisoformat(pod["metadata"]["creationTimestamp"])
         if owner["uid"] not in admitted or made < admitted[owner["uid"]]:
@@ -302,12 +310,18 @@ def started_before_admission(team: Team) -> Iterator[str]:
 
 def submitted(team: Team, item: Object) -> str:
     """Creates as alice, and returns what kubectl said on standard error: the warnings."""
-    command = [
-        str(team.cluster.bin_dir / "kubectl"),
-        f"--kubeconfig={team.cluster.kubeconfig('alice')}",
-        *("create", "-f", "-"),
-    ]
-    run = subprocess.run(
-        command, input=json.dumps(item), capture_output=True, text=True, check=True
-    )
+    run = ran(team.cluster, "create", "-f", "-", user="alice", stdin=json.dumps(item))
+    run.check_returncode()
     return run.stderr
+
+
+def ran(
+    cluster: Cluster, *arguments: str, user: str = "admin", stdin: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What became of a call of kubectl: warnings and refusals are in its stderr."""
+    command = [
+        str(cluster.bin_dir / "kubectl"),
+        f"--kubeconfig={cluster.kubeconfig(user)}",
+        *arguments,
+    ]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)

@@ -1,5 +1,6 @@
 """A LocalQueue named `default`: Kueue puts parents into it that name no queue."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -15,7 +16,7 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team
+from tests.stack.team import Team, conditions, eventually
 
 MUTATING = "mutatingwebhookconfiguration"
 
@@ -34,14 +35,18 @@ PARENTS = {"trainjob": (_trainjob, "Complete", 3), "jobset": (_jobset, "Complete
 
 @pytest.fixture
 def after_kueue(turn: None, cluster: Cluster) -> Iterator[None]:
-    """Our mutating registration under a name that sorts behind Kueue's."""
+    """Our mutating registration under a name that sorts behind Kueue's.
+
+    It comes back by a create: what `apply` has stored, the next apply of the manifests takes away,
+    and the caBundle is not in those.
+    """
     ours = cluster.get(MUTATING, "a-kueue-steps")
     ours["metadata"] = {"name": "z-kueue-steps"}
     cluster.apply([ours])
     cluster.kubectl("delete", MUTATING, "a-kueue-steps")
     yield
     ours["metadata"] = {"name": "a-kueue-steps"}
-    cluster.apply([ours])
+    cluster.kubectl("create", "-f", "-", stdin=json.dumps(ours))
     cluster.kubectl("delete", MUTATING, "z-kueue-steps")
 
 
@@ -65,6 +70,7 @@ def test_the_order_of_the_registrations_changes_nothing(
 
 def _runs_in_steps(team: Team, kind: str, *, labelled: bool) -> None:
     team.cluster.apply([local_queue("default", team.namespace, team.namespace)])
+    eventually(lambda: "Active" in conditions(team.one("localqueues", "default")), "it is followed")
     make, done, steps = PARENTS[kind]
     team.submit(make(team, team.label if labelled else {}))
     stored = team.one(kind, "work")

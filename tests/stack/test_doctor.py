@@ -36,6 +36,13 @@ Configure = Callable[..., Path]
 
 
 @pytest.fixture
+def team(team: Team) -> Team:
+    """Its ClusterQueue is active: doctor tells of one of which Kueue has said nothing yet."""
+    team.await_condition("clusterqueue", team.namespace, "Active")
+    return team
+
+
+@pytest.fixture
 def configure(tmp_path: Path) -> Configure:
     """Writes a configuration file of the server."""
     return partial(configuration, tmp_path)

@@ -23,6 +23,13 @@ Words = tuple[str, str]
 
 
 @pytest.fixture
+def team(team: Team) -> Team:
+    """Its ClusterQueue is active: doctor tells of one of which Kueue has said nothing yet."""
+    team.await_condition("clusterqueue", team.namespace, "Active")
+    return team
+
+
+@pytest.fixture
 def copy(team: Team, tmp_path: Path) -> Iterator[Copy]:
     """An installation of the test's own, in good order."""
     with copied(team, tmp_path) as made:

@@ -26,18 +26,17 @@ KUEUE = "kueue.x-k8s.io/v1beta2"
 
 def test_a_more_important_trainjob_preempts_the_running_step(team: Team) -> None:
     """The preempted training step stops and waits, its downloads stay done, and it ends later."""
-    runtime = training_runtime("steps", team.namespace, gpus=8, download="1s", train="3s")
+    runtime = training_runtime("steps", team.namespace, gpus=8, download="1s", train="15s")
     _reconfigure(team, preemption={"withinClusterQueue": "LowerPriority"})
     low, high = (_priority(team, name, value) for name, value in (("low", 1), ("high", 100)))
     team.apply([runtime, low, high])
     team.submit(trainjob("tune", team.namespace, team.label | _of_priority(low)))
     team.await_job("tune-model-initializer-0")
     downloads = team.uids("tune-dataset-initializer-0", "tune-model-initializer-0")
-    urgent = step("train", gpus=8, run_for="3s")
+    urgent = step("train", gpus=8, run_for="10s")
     team.await_running("tune-node-0")
-    team.submit(
-        jobset("urgent", team.namespace, team.label | _of_priority(high), step("a"), _after(urgent))
-    )
+    labels = team.label | _of_priority(high)
+    team.submit(jobset("urgent", team.namespace, labels, urgent, step("b", "train")))
     team.await_evicted("tune-node-0", "Preempted")
     team.await_running("urgent-train-0")
     assert is_suspended(team.one("jobs", "tune-node-0"))
@@ -48,7 +47,7 @@ def test_a_more_important_trainjob_preempts_the_running_step(team: Team) -> None
 
 def test_what_a_person_makes_inactive_only_a_person_makes_active(team: Team) -> None:
     """A step whose Workload a person made inactive stops and stays so until he takes it back."""
-    _submit_training(team, run_for="3s")
+    _submit_training(team, run_for="15s")
     team.await_running("tune-train-0")
     _set_active(team, "tune-train-0", active=False)
     _await_stopped(team, "tune-train-0")
@@ -65,7 +64,7 @@ def test_what_a_person_makes_inactive_only_a_person_makes_active(team: Team) -> 
 
 def test_a_queue_that_is_drained_stops_the_step_until_it_opens_again(team: Team) -> None:
     """HoldAndDrain stops the running step, and the step goes on when the queue is open again."""
-    _submit_training(team, run_for="2s")
+    _submit_training(team, run_for="15s")
     team.await_running("tune-train-0")
     _reconfigure(team, stopPolicy="HoldAndDrain")
     team.await_evicted("tune-train-0", "ClusterQueueStopped")
@@ -82,13 +81,13 @@ def test_a_step_that_runs_too_long_is_stopped_for_good(team: Team) -> None:
     Kueue makes its Workload inactive, and nobody makes it active again: the TrainJob waits.
     """
     team.apply([training_runtime("steps", team.namespace, gpus=8, download="1s", train="60s")])
-    team.submit(trainjob("tune", team.namespace, team.label | {MAX_EXEC: "5"}))
+    team.submit(trainjob("tune", team.namespace, team.label | {MAX_EXEC: "20"}))
     team.await_running("tune-node-0")
     reason = "DeactivatedDueToMaximumExecutionTimeExceeded"
     workload = team.await_evicted("tune-node-0", reason)
     _await_stopped(team, "tune-node-0")
     _attempt(team, 0)
-    assert workload["spec"]["maximumExecutionTimeSeconds"] == 5
+    assert workload["spec"]["maximumExecutionTimeSeconds"] == 20
     assert team.workload_of("tune-node-0")["spec"]["active"] is False
     assert is_suspended(team.one("jobs", "tune-node-0"))
     assert {"Complete", "Failed"}.isdisjoint(conditions(team.one("trainjobs", "tune")))
@@ -102,7 +101,7 @@ def test_a_flavors_node_selector_comes_with_the_start_and_goes_with_the_stop(tea
     pool = {"metadata": {"name": name}, "spec": {"nodeLabels": {"pool": "gpu"}}}
     team.cluster.apply([FLAVOR | pool])
     _reconfigure(team, flavor=name)
-    _submit_training(team, run_for="3s")
+    _submit_training(team, run_for="15s")
     team.await_running("tune-train-0")
     assert _node_selector(team) == {"pool": "gpu"}
     (pod,) = team.pods_of("tune-train-0")
@@ -124,11 +123,13 @@ def test_c12_a_step_is_admitted_in_part(new_team: Callable[..., Team]) -> None:
     team.submit(jobset("tune", team.namespace, team.label, step("a"), _after(_elastic("train"))))
     team.await_running("tune-train-0")
     assert team.one("jobs", "tune-train-0")["spec"]["parallelism"] == 2
+    eventually(lambda: team.one("jobs", "tune-train-0")["status"].get("active") == 2, "two pods")
     assert len(team.pods_of("tune-train-0")) == 2
     _set_active(team, "tune-train-0", active=False)
     _await_stopped(team, "tune-train-0")
     eventually(lambda: team.one("jobs", "tune-train-0")["spec"]["parallelism"] == 4, "its own size")
     team.cluster.apply([cluster_queue(team.namespace, gpus=4)])
+    eventually(lambda: _is_followed(team), "Kueue knows the new quota")
     _set_active(team, "tune-train-0", active=True)
     team.await_running("tune-train-0")
     assert team.one("jobs", "tune-train-0")["spec"]["parallelism"] == 4
@@ -169,7 +170,7 @@ def _after(later: Object) -> Object:
 
 def _elastic(name: str) -> Object:
     """A step of four pods with a GPU each that would start with two."""
-    elastic = step(name, gpus=1, run_for="3s")
+    elastic = step(name, gpus=1, run_for="15s")
     elastic["template"]["spec"] |= {"parallelism": 4, "completions": 4}
     elastic["template"]["metadata"] = {"annotations": {MIN_PARALLELISM: "2"}}
     return elastic
@@ -190,6 +191,13 @@ def _reconfigure(team: Team, *, flavor: str = "default", **spec: Any) -> None:
     queue["spec"] |= spec
     queue["spec"]["resourceGroups"][0]["flavors"][0]["name"] = flavor
     team.cluster.apply([queue])
+
+
+def _is_followed(team: Team) -> bool:
+    """Has Kueue taken up the ClusterQueue as it is now?"""
+    queue = team.cluster.get("clusterqueue", team.namespace)
+    seen = {one["type"]: one["observedGeneration"] for one in queue["status"]["conditions"]}
+    return bool(seen["Active"] == queue["metadata"]["generation"])
 
 
 def _await_stopped(team: Team, job: str) -> None:

@@ -17,6 +17,7 @@ from tests.stack.objects import QUEUE, STEP_QUEUE, Object, local_queue
 from tests.stack.team import (
     Team,
     condition_time,
+    eventually,
     is_suspended,
     started_before_admission,
 )
@@ -231,8 +232,14 @@ def test_the_sdk_reads_what_waits(new_team: Callable[..., Team], sdk: Path) -> N
     apply(team, "torchtune")
     node = team.await_job("torchtune-node-0")
     assert is_suspended(node)
+    eventually(lambda: _finished(team) == len(DOWNLOADS), "our Events of both downloads")
     view = json.loads(ask(team, sdk, VIEW, team.namespace))
     steps = dict.fromkeys(DOWNLOADS, "Succeeded")
     assert view["got"] == {"torchtune": {"status": "Created", "steps": steps}}
     assert view["told"]["torchtune"].count("StepFinished") == len(DOWNLOADS)
     assert view["written"] == view["read"]
+
+
+def _finished(team: Team) -> int:
+    """How many steps our Events say have finished."""
+    return [event.get("reason") for event in team.all("events")].count("StepFinished")

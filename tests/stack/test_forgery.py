@@ -23,7 +23,7 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, conditions, eventually, is_suspended
+from tests.stack.team import Team, conditions, eventually, is_suspended, ran
 
 HELD = "wait-train-0"
 WARNING = "Warning: held: Kueue starts this Job when its queue has room"
@@ -137,7 +137,7 @@ def test_a_pause_mark_that_is_taken_off_does_not_end_a_pause(team: Team) -> None
     team.submit(jobset("wait", team.namespace, team.label, *steps))
     team.await_running(HELD)
     _kubectl(team, "patch", "jobset", "wait", "--type=merge", "-p", '{"spec":{"suspend":true}}')
-    eventually(lambda: _active(team) is False, "the pause")
+    eventually(lambda: is_suspended(team.one("jobs", HELD)) and not _active(team), "the pause")
     _annotate(team, f"{PAUSED}-")
     eventually(lambda: team.reserved() == 0, "the quota is free")
     assert is_suspended(team.one("jobs", HELD))
@@ -195,10 +195,4 @@ def _kubectl(
     team: Team, *arguments: str, stdin: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     """As the administrator, or as whom he impersonates."""
-    command = [
-        str(team.cluster.bin_dir / "kubectl"),
-        f"--kubeconfig={team.cluster.kubeconfig()}",
-        *("-n", team.namespace),
-        *arguments,
-    ]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    return ran(team.cluster, "-n", team.namespace, *arguments, stdin=stdin)

@@ -9,7 +9,7 @@ import pytest
 
 from localcluster.invariants.violation import Invariant
 from tests.stack.objects import QUEUE, STEP_QUEUE, Object, jobset, step
-from tests.stack.team import Team, conditions, eventually, is_suspended
+from tests.stack.team import Team, conditions, eventually, is_suspended, ran
 
 HELD = "wait-train-0"
 PREBUILT = "kueue.x-k8s.io/prebuilt-workload-name"
@@ -33,6 +33,8 @@ def _look_alike(team: Team) -> str:
     team.cluster.grant(team.namespace, f"system:serviceaccount:{team.namespace}:{KUEUE_ACCOUNT}")
     name = f"look-alike-{team.namespace}"
     team.cluster.write_kubeconfig(name, team.cluster.token(team.namespace, KUEUE_ACCOUNT))
+    asked = ("auth", "can-i", "update", "jobs.batch")
+    eventually(lambda: _kubectl(team, name, *asked).stdout.strip() == "yes", "it may write Jobs")
     return name
 
 
@@ -88,7 +90,7 @@ EDITS: dict[str, Callable[[Object], None]] = {
 def team(new_team: Callable[..., Team]) -> Team:
     """A team whose one step, made by alice, is held: it asks for more GPUs than there are."""
     team = new_team(gpus=1)
-    steps = (step("train", gpus=8), step("after", "train"))
+    steps = (step("train", gpus=8, run_for="60s"), step("after", "train"))
     team.submit(jobset("wait", team.namespace, team.label, *steps))
     team.workload_of(HELD)
     return team
@@ -137,8 +139,8 @@ def test_a_job_that_is_taken_from_its_jobset_first_is_stopped_by_kueue(team: Tea
     for suspend in (True, False):
         answer = _replace(team, "alice", _edited(before, _without_owner, suspend=suspend))
         assert answer.returncode == 0
-    eventually(lambda: is_suspended(team.one("jobs", HELD)), "Kueue stops the Job", within=5)
-    eventually(lambda: not team.pods_of(HELD), "its pods are gone", within=5)
+    eventually(lambda: is_suspended(team.one("jobs", HELD)), "Kueue stops the Job")
+    eventually(lambda: not team.pods_of(HELD), "its pods are gone")
 
 
 def _settled(team: Team) -> Object:
@@ -174,10 +176,4 @@ def _kubectl(
     team: Team, user: str, *arguments: str, stdin: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     """What became of it: warnings are in its stderr."""
-    command = [
-        str(team.cluster.bin_dir / "kubectl"),
-        f"--kubeconfig={team.cluster.kubeconfig(user)}",
-        *("-n", team.namespace),
-        *arguments,
-    ]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    return ran(team.cluster, "-n", team.namespace, *arguments, user=user, stdin=stdin)

@@ -94,7 +94,7 @@ def test_a_trainjob_that_is_submitted_finishes_without_us(new_team: Make) -> Non
     times = {"download": "3s", "train": "2s"}
     team.apply([training_runtime("steps", team.namespace, gpus=8, **times)])
     team.submit(trainjob("work", team.namespace, team.label))
-    team.await_running(FIRST)
+    eventually(lambda: team.pods_of(FIRST), f"a Pod of {FIRST}")
     with _down(team.cluster):
         team.await_condition("jobs", FIRST, "Complete")
         held = team.await_job(LAST)

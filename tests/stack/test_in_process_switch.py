@@ -1,7 +1,7 @@
 """The component in-process-hold, put in and taken out while a step waits: nothing is lost."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -31,13 +31,15 @@ def _taken_out(cluster: Cluster) -> Iterator[None]:
     _delete_policies(cluster)
 
 
-def test_a_waiting_step_does_not_notice(team: Team, tmp_path: Path) -> None:
+def test_a_waiting_step_does_not_notice(new_team: Callable[..., Team], tmp_path: Path) -> None:
     """Held by the server, then in process, then by both, then by the server: it waits, and runs."""
-    team.cluster.apply([cluster_queue(team.namespace, gpus=1)])
+    team = new_team(gpus=1)
     _submit(team, "work")
     team.workload_of(LAST)
     _put_in(team.cluster, tmp_path)
     eventually(lambda: not _is_reviewed(team), "JobSet's attempts call us no longer")
+    owner = team.one("jobsets", "work")
+    eventually(lambda: in_process.is_held(team.cluster, owner), "nor do its creates")
     _submit(team, "in-process")
     team.await_condition("jobs", "in-process-first-0", "Complete")
     assert not [item for item in team.reviews() if item["name"].startswith("in-process-first")]

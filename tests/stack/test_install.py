@@ -14,6 +14,7 @@ from localcluster.errors import KubectlError
 from localcluster.tools import definition_folders
 from tests.manifests import renderings
 from tests.manifests.renderings import COMPONENTS, NAMESPACE
+from tests.stack.team import eventually, ran
 
 pytestmark = pytest.mark.alone
 
@@ -41,6 +42,8 @@ def definitions(cluster: Cluster) -> None:
     cluster.apply(found)
     names = [f"crd/{item['metadata']['name']}" for item in found]
     cluster.kubectl("wait", "--for=condition=Established", "--timeout=60s", *names)
+    kinds = ",".join(item["metadata"]["name"] for item in found)
+    eventually(lambda: ran(cluster, "get", kinds, "-A").returncode == 0, "the kinds are served")
 
 
 def _judged(cluster: Cluster, text: str) -> list[dict[str, Any]]:

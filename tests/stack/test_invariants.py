@@ -15,6 +15,7 @@ from tests.stack.team import Team, conditions, eventually
 NO_ARBITER = "kueue-steps-test.example/no-arbiter"
 CONFIGURATIONS = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
 ARBITER = "jobs.kueue-steps.io"
+ELSEWHERE = {"key": NO_ARBITER, "operator": "DoesNotExist"}
 
 
 @pytest.mark.exempt(*Invariant, because="the arbiter is switched off: that is what is tested")
@@ -56,27 +57,33 @@ def _found(watcher: Watcher, team: Team, invariant: Invariant) -> str | None:
 
 @contextmanager
 def _arbiter_switched_off(cluster: Cluster, namespace: str) -> Iterator[None]:
-    """Both of our configurations skip updates of Jobs in this namespace while the block runs."""
+    """Both of our configurations skip updates of Jobs in this namespace while the block runs.
+
+    Other tests change them at the same time, so nothing of theirs is written back.
+    """
     cluster.kubectl("label", "namespace", namespace, f"{NO_ARBITER}=true")
-    before = {kind: cluster.get(kind, "a-kueue-steps")["webhooks"] for kind in CONFIGURATIONS}
-    _patch(cluster, {kind: _skipping(webhooks) for kind, webhooks in before.items()})
     try:
+        for kind in CONFIGURATIONS:
+            place, _ = _arbiters_expressions(cluster, kind)
+            _patch(cluster, kind, {"op": "add", "path": f"{place}/-", "value": ELSEWHERE})
         yield
     finally:
-        _patch(cluster, before)
+        for kind in CONFIGURATIONS:
+            place, expressions = _arbiters_expressions(cluster, kind)
+            if ELSEWHERE in expressions:
+                ours = f"{place}/{expressions.index(ELSEWHERE)}"
+                same = {"op": "test", "path": ours, "value": ELSEWHERE}
+                _patch(cluster, kind, same, {"op": "remove", "path": ours})
 
 
-def _skipping(webhooks: list[Object]) -> list[Object]:
-    changed: list[Object] = json.loads(json.dumps(webhooks))
-    for webhook in changed:
-        if webhook["name"] == ARBITER:
-            webhook["namespaceSelector"]["matchExpressions"].append(
-                {"key": NO_ARBITER, "operator": "DoesNotExist"}
-            )
-    return changed
+def _arbiters_expressions(cluster: Cluster, kind: str) -> tuple[str, list[Object]]:
+    """Which namespaces the arbiter looks at, and where that is written."""
+    webhooks = cluster.get(kind, "a-kueue-steps")["webhooks"]
+    number = [webhook["name"] for webhook in webhooks].index(ARBITER)
+    found: list[Object] = webhooks[number]["namespaceSelector"]["matchExpressions"]
+    return f"/webhooks/{number}/namespaceSelector/matchExpressions", found
 
 
-def _patch(cluster: Cluster, webhooks: dict[str, list[Object]]) -> None:
-    for kind, content in webhooks.items():
-        patch = json.dumps({"webhooks": content})
-        cluster.kubectl("patch", kind, "a-kueue-steps", "--type=merge", "-p", patch)
+def _patch(cluster: Cluster, kind: str, *operations: Object) -> None:
+    patch = json.dumps(operations)
+    cluster.kubectl("patch", kind, "a-kueue-steps", "--type=json", "-p", patch)

@@ -22,11 +22,9 @@ def test_a_pipeline_is_admitted_step_by_step(team: Team) -> None:
     )
     team.submit(pipeline)
     team.await_condition("jobsets", "pipeline", "Completed")
-    prepare, train, evaluate = (
-        team.workload_of(f"pipeline-{name}-0") for name in ("prepare", "train", "evaluate")
-    )
-    assert condition_time(prepare, "Finished") <= condition_time(train, "QuotaReserved")
-    assert condition_time(train, "Finished") <= condition_time(evaluate, "QuotaReserved")
+    for before, after in (("prepare", "train"), ("train", "evaluate")):
+        done = condition_time(team.one("jobs", f"pipeline-{before}-0"), "Complete")
+        assert done <= condition_time(team.workload_of(f"pipeline-{after}-0"), "QuotaReserved")
     assert len(team.workloads()) == 3
     assert list(started_before_admission(team)) == []
 

@@ -5,37 +5,41 @@ when its test has ended.
 """
 
 import json
+import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 
 import pytest
 
-from localcluster import webhook
 from localcluster.audit import Event
 from localcluster.cluster import Cluster
 from localcluster.errors import KubectlError
-from localcluster.layout import load_layout, unused
+from localcluster.invariants.violation import Invariant
+from tests.stack.companions import second_replica, without_rights, writes_of_companions
 from tests.stack.objects import (
     PAUSED,
     Object,
     cluster_queue,
+    job,
     jobset,
     step,
     training_runtime,
     trainjob,
 )
 from tests.stack.team import Team, conditions, eventually, is_suspended, started_before_admission
+from tests.stack.writes_of_jobs import JOBSET, KUEUE
 
 FIRST, LAST = "work-dataset-initializer-0", "work-node-0"
 COMPONENTS = ("kube-apiserver", "kueue", "jobset", "trainer", "webhook")
-COMPANION = f"system:serviceaccount:{webhook.NAMESPACE}:{webhook.ACCOUNT}"
-JOBSET = "system:serviceaccount:jobset-system:jobset-controller-manager"
-KUEUE = "system:serviceaccount:kueue-system:kueue-controller-manager"
 REFUSED = 400
 OUTAGE_SECONDS = 20.0
+LATE = pytest.mark.exempt(Invariant.START, because="Kueue comes back late to what it has admitted")
+KILLED = [
+    pytest.param(name, marks=LATE if name in {"kube-apiserver", "kueue"} else ())
+    for name in COMPONENTS
+]
 
 pytestmark = pytest.mark.alone
 
@@ -49,6 +53,23 @@ def _all_is_running(cluster: Cluster, team: Team) -> Iterator[None]:
         if name in dead:
             cluster.start(name)
     _answers(team)
+    _is_followed(team)
+
+
+def _is_followed(team: Team) -> None:
+    """Return when Kueue knows a new namespace, as the next test makes one.
+
+    After a restart of the API server Kueue's watches come back one by one, and a Job in a namespace
+    it does not know is passed over until it changes (jobframework/reconciler.go in v0.19.2).
+    """
+    new = Team.create(team.cluster, f"after-{secrets.token_hex(4)}")
+
+    def is_seen() -> bool:
+        new.apply([job(f"probe-{secrets.token_hex(4)}", new.namespace, new.label)])
+        time.sleep(0.3)
+        return bool(new.workloads())
+
+    eventually(is_seen, "Kueue makes a Workload in a new namespace")
 
 
 def _answers(team: Team) -> None:
@@ -104,8 +125,8 @@ def _while_admitted(team: Team, component: str) -> None:
 
 def _as_each_step_ends(team: Team, component: str) -> None:
     _submitted(team)
-    for job in (FIRST, LAST):
-        team.await_event("pods", partial(_is_done, job), f"the pod of {job} ends")
+    for name in (FIRST, LAST):
+        team.await_event("pods", partial(_is_done, name), f"the pod of {name} ends")
         with _down(team, component):
             pass
 
@@ -117,7 +138,7 @@ MOMENTS: dict[str, Callable[[Team, str], None]] = {
 }
 
 
-@pytest.mark.parametrize("component", COMPONENTS)
+@pytest.mark.parametrize("component", KILLED)
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_trainjob_finishes_whatever_is_killed(team: Team, moment: str, component: str) -> None:
     """Killed while a step is queued, admitted or ends, each component costs time and no more."""
@@ -129,10 +150,11 @@ def test_a_trainjob_finishes_whatever_is_killed(team: Team, moment: str, compone
 
 def test_while_we_are_down_admitted_steps_go_on_and_kueue_starts_the_next(team: Team) -> None:
     """A TrainJob ends without us, and another one's queued step gets its GPUs and starts."""
-    _submitted(team, train="7s")
-    team.await_running(LAST)
+    _held(team, train="10s")
     team.submit(trainjob("next", team.namespace, team.label))
     team.workload_of("next-node-0")
+    _make_room(team)
+    team.await_running(LAST)
     with _down(team, "webhook"):
         assert is_suspended(team.one("jobs", "next-node-0"))
         assert team.running_pod(LAST)
@@ -171,7 +193,7 @@ def test_while_we_are_down_nothing_starts_that_is_not_admitted(team: Team) -> No
 
 def test_when_we_are_back_the_chain_goes_on_by_itself(team: Team) -> None:
     """Downloads that end while we are down are followed by the training step when we are back."""
-    _submitted(team, download="3s")
+    _submitted(team, download="10s")
     team.await_running(FIRST)
     with _down(team, "webhook"):
         team.await_condition("jobs", FIRST, "Complete")
@@ -183,21 +205,22 @@ def test_when_we_are_back_the_chain_goes_on_by_itself(team: Team) -> None:
 
 def test_two_companions_settle_a_pause_and_a_resume(team: Team) -> None:
     """With a second replica, pause and resume cost a few writes of the Workload and no quarrel."""
-    _submitted(team, train="4s")
-    with _second_replica(team):
+    with second_replica(team):
+        _submitted(team, train="10s")
         team.await_running(LAST)
         team.suspend("trainjob", "work", True)
         eventually(lambda: _is_given_back(team), "pods gone, quota back")
         team.suspend("trainjob", "work", False)
         team.await_condition("trainjobs", "work", "Complete")
-    writes = _companions(team)
-    assert len([item for item in writes if item.code < REFUSED]) >= 2
-    assert len(writes) <= 6
+    writes = writes_of_companions(team)
+    stored = [item for item in writes if item.code < REFUSED]
+    assert 2 <= len(stored) <= 4
+    assert len(writes) <= 10
 
 
 def test_a_pause_after_an_api_server_restart_gives_the_quota_back(team: Team) -> None:
     """The companion finds the API server again, and sees a pause that comes at once."""
-    _submitted(team, train="30s")
+    _submitted(team, train="5m")
     team.await_running(LAST)
     with _down(team, "kube-apiserver"):
         pass
@@ -211,7 +234,7 @@ def test_a_pause_after_an_api_server_restart_gives_the_quota_back(team: Team) ->
 
 def test_a_pause_that_we_do_not_hear_of_is_refused(team: Team) -> None:
     """While we are down nobody can pause: the step goes on, and can be paused when we are back."""
-    _submitted(team, train="30s")
+    _submitted(team, train="5m")
     team.await_running(LAST)
     with _down(team, "webhook"):
         with pytest.raises(KubectlError, match=r"trainjobs\.kueue-steps\.io"):
@@ -224,7 +247,7 @@ def test_a_pause_that_we_do_not_hear_of_is_refused(team: Team) -> None:
 
 def test_a_pause_is_completed_if_we_die_right_after_it(team: Team) -> None:
     """Killed when the pause was taken and nothing followed from it yet, we finish it when back."""
-    _submitted(team, train="30s")
+    _submitted(team, train="5m")
     team.await_running(LAST)
     team.suspend("trainjob", "work", True)
     with _down(team, "webhook"):
@@ -234,9 +257,9 @@ def test_a_pause_is_completed_if_we_die_right_after_it(team: Team) -> None:
 
 def test_a_pause_is_completed_if_we_die_as_the_job_is_stopped(team: Team) -> None:
     """Killed between the stop of the Job and the switch of its Workload, we finish it when back."""
-    _submitted(team, train="30s")
+    _submitted(team, train="5m")
     team.await_running(LAST)
-    with _companion_without_rights(team.cluster):
+    with without_rights(team.cluster):
         team.suspend("trainjob", "work", True)
         team.await_event("jobs", _is_paused_last_step, "the training step is stopped")
         team.cluster.kill("webhook")
@@ -249,19 +272,21 @@ def test_a_pause_is_completed_if_we_die_as_the_job_is_stopped(team: Team) -> Non
 
 def test_without_its_companion_a_paused_step_keeps_its_quota_and_does_not_run(team: Team) -> None:
     """A companion that may not write leaves a stopped step, no quarrel, and makes up for it."""
-    _submitted(team, train="3s")
-    team.await_running(LAST)
-    with _companion_without_rights(team.cluster):
+    with without_rights(team.cluster):
+        _submitted(team, train="10s")
+        team.await_running(LAST)
         team.suspend("trainjob", "work", True)
+        team.await_condition("jobs", LAST, "Suspended")
         eventually(lambda: not team.pods_of(LAST), "its pod is gone")
         eventually(lambda: team.reserved() == 8, "the ClusterQueue's status shows the quota")
-        before = len(team.writes("jobs", "update", "patch"))
+        before, begun = len(team.writes("jobs", "update", "patch")), time.monotonic()
         for _ in range(5):
             assert is_suspended(team.one("jobs", LAST))
             assert team.pods_of(LAST) == []
             assert team.reserved() == 8
             time.sleep(0.5)
-        assert len(team.writes("jobs", "update", "patch")) - before <= 10
+        written = len(team.writes("jobs", "update", "patch")) - before
+        assert written <= 4 * (time.monotonic() - begun)
     eventually(lambda: _is_given_back(team), "quota back")
     team.suspend("trainjob", "work", False)
     team.await_condition("trainjobs", "work", "Complete")
@@ -270,53 +295,21 @@ def test_without_its_companion_a_paused_step_keeps_its_quota_and_does_not_run(te
 
 def test_a_companion_that_may_not_write_tries_once_a_second(team: Team) -> None:
     """However often the Job and its Workload change meanwhile, there is one retry in flight."""
-    _submitted(team, train="30s")
+    _submitted(team, train="5m")
     team.await_running(LAST)
-    with _companion_without_rights(team.cluster):
+    with without_rights(team.cluster):
         team.suspend("trainjob", "work", True)
         eventually(lambda: not team.pods_of(LAST), "its pod is gone")
-        before = len(_companions(team))
+        before, begun = len(writes_of_companions(team)), time.monotonic()
         time.sleep(5)
-        assert len(_companions(team)) - before <= 7
+        tries = len(writes_of_companions(team)) - before
+        assert tries <= time.monotonic() - begun + 2
     eventually(lambda: _is_given_back(team), "quota back")
 
 
-@contextmanager
-def _second_replica(team: Team) -> Iterator[None]:
-    """Another process like ours, with a companion too; the Service leads to the first as ever."""
-    layout = load_layout(team.cluster.state_dir)
-    text = (layout.folder(webhook.NAME) / "configuration.yaml").read_text()
-    first = webhook.component(layout, text, *unused(2))
-    team.cluster.spawn(replace(first, name="webhook-2"))
-    try:
-        yield
-    finally:
-        team.cluster.stop("webhook-2")
-
-
-@contextmanager
-def _companion_without_rights(cluster: Cluster) -> Iterator[None]:
-    """Workloads may be read and not patched during the block."""
-    role = cluster.get("clusterrole", webhook.ACCOUNT)
-    rules = [
-        rule | {"verbs": [verb for verb in rule["verbs"] if verb != "patch"]}
-        for rule in role["rules"]
-    ]
-    _set_rules(cluster, rules)
-    try:
-        yield
-    finally:
-        _set_rules(cluster, role["rules"])
-
-
-def _set_rules(cluster: Cluster, rules: list[Object]) -> None:
-    patch = json.dumps({"rules": rules})
-    cluster.kubectl("patch", "clusterrole", webhook.ACCOUNT, "--type=merge", "-p", patch)
-
-
-def _held(team: Team) -> None:
+def _held(team: Team, **times: str) -> None:
     team.cluster.apply([cluster_queue(team.namespace, gpus=1)])
-    _submitted(team)
+    _submitted(team, **times)
     team.workload_of(LAST)
 
 
@@ -343,10 +336,6 @@ def _is_paused_last_step(job: Object) -> bool:
 
 def _is_dead(cluster: Cluster, name: str) -> bool:
     return name in {item.name for item in cluster.status() if item.state == "dead"}
-
-
-def _companions(team: Team) -> list[Event]:
-    return [item for item in team.writes("workloads", "patch") if item.user == COMPANION]
 
 
 def _refused(team: Team, verb: str) -> list[Event]:

@@ -17,7 +17,7 @@ from localcluster.cluster import Cluster
 
 RECORDED = (What.JOB_CREATE, Size.SMALL)
 # The shared server's log is read by others, line by line: let it be a few hundred lines.
-CELL = Cell(Group.USUAL, "smoke", (RECORDED,), Load(1, 0.4), warm_up=0.1)
+CELL = Cell(Group.USUAL, "smoke", (RECORDED,), Load(1, 0.4), warm_up=0)
 
 
 @pytest.fixture

@@ -57,7 +57,7 @@ def test_c03_a_running_parent_is_paused_and_goes_on_later(
     team: Team, submit: Callable[..., str]
 ) -> None:
     """C03: a pause stops the pods and gives the GPUs back; the step is queued again on resume."""
-    kind = submit(team)
+    kind = submit(team, train="15s")
     eventually(lambda: _running(team), "the training pod runs")
     team.suspend(kind, "work", True)
     eventually(lambda: not _pods(team) and _reserved(team) == 0, "pods gone, quota back")
@@ -132,7 +132,7 @@ def test_c03_a_parent_that_is_paused_before_any_job_exists(
     team: Team, submit: Callable[..., str]
 ) -> None:
     """C03: paused at once, a parent makes no pod; resumed, it runs as ever."""
-    kind = submit(team)
+    kind = submit(team, download="10s")
     team.suspend(kind, "work", True)
     eventually(lambda: not team.all("pods") and _reserved(team, "cpu") == 0, "nothing runs")
     assert_quiet(team)
@@ -142,7 +142,7 @@ def test_c03_a_parent_that_is_paused_before_any_job_exists(
 
 def test_changes_that_are_made_during_a_pause_reach_the_job(team: Team) -> None:
     """Labels, node selector and tolerations that come through runtimePatches are not held back."""
-    _trainjob(team)
+    _trainjob(team, train="15s")
     eventually(lambda: _running(team), "the training pod runs")
     team.suspend("trainjob", "work", True)
     eventually(lambda: not _pods(team), "pods gone")

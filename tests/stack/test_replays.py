@@ -7,19 +7,20 @@ from tests.stack.objects import (
     STEP_QUEUE,
     Object,
     jobset,
+    local_queue,
     step,
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, eventually
+from tests.stack.team import Team, conditions, eventually
 
 RECORD = "kueue-steps.io/submitted-suspended"
 BY_SERVER = ("apply", "--server-side", "--force-conflicts", "--field-manager=argocd-controller")
 
 
-def _submitted(team: Team, *, suspend: bool) -> Object:
+def _submitted(team: Team, *, suspend: bool, download: str = "4s") -> Object:
     """A stepped TrainJob whose downloads take a while, applied as a GitOps tool would."""
-    team.apply([training_runtime("steps", team.namespace, gpus=8, download="4s", train="1s")])
+    team.apply([training_runtime("steps", team.namespace, gpus=8, download=download, train="1s")])
     manifest = trainjob(
         "tune", team.namespace, team.label, **({"suspend": True} if suspend else {})
     )
@@ -56,7 +57,7 @@ def test_c26_a_manifest_may_change_hands(team: Team) -> None:
 
 def test_c03_a_pause_between_two_replays_stands(team: Team) -> None:
     """C03: a pause patch brings no queue along, so it is told from a manifest that says suspend."""
-    _submitted(team, suspend=True)
+    _submitted(team, suspend=True, download="60s")
     patch = json.dumps({"spec": {"suspend": True}})
     team.cluster.kubectl(
         *("patch", "trainjob", "tune", "-n", team.namespace, "--type=merge", "-p", patch),
@@ -87,11 +88,23 @@ def test_c32_a_restored_trainjob_is_stepped_again(team: Team) -> None:
     # Kueue's webhook appends its entry without looking for one, and a doubled key is refused.
     backup["spec"].pop("runtimePatches")
     team.cluster.kubectl("delete", "trainjob", "tune", "-n", team.namespace)
-    eventually(lambda: not team.all("jobs"), "the first one is gone")
+    eventually(lambda: not [*team.all("jobs"), *team.workloads()], "the first one is gone")
     team.submit(backup)
     assert team.one("trainjob", "tune")["metadata"]["labels"] == {STEP_QUEUE: "gpu"}
     team.await_condition("trainjob", "tune", "Complete")
     assert len(team.workloads()) == 3
+
+
+def test_c32_a_restored_trainjob_keeps_its_queue_beside_a_default_one(team: Team) -> None:
+    """C32: Kueue puts what has no label of its own into LocalQueue `default`; ours wins over it."""
+    team.apply([local_queue("default", team.namespace, team.namespace)])
+    team.apply([training_runtime("steps", team.namespace, gpus=1, download="1s", train="1s")])
+    restored = trainjob("tune", team.namespace, {STEP_QUEUE: "gpu"})
+    eventually(lambda: "Active" in conditions(team.one("localqueues", "default")), "it is followed")
+    team.submit(restored)
+    assert team.one("trainjob", "tune")["metadata"]["labels"] == {STEP_QUEUE: "gpu"}
+    team.await_condition("trainjob", "tune", "Complete")
+    assert {item["spec"]["queueName"] for item in team.workloads()} == {"gpu"}
 
 
 def test_c26_a_dry_run_answers_like_the_real_thing_and_leaves_nothing(team: Team) -> None:
@@ -121,7 +134,7 @@ def test_generated_names_are_stepped_as_well(team: Team) -> None:
 def test_queue_labels_that_are_taken_off_a_held_job_come_back(team: Team) -> None:
     """A step's Job keeps both queue labels, whoever takes them off."""
     team.submit(
-        jobset("pipeline", team.namespace, team.label, step("a", run_for="5s"), step("b", "a"))
+        jobset("pipeline", team.namespace, team.label, step("a", run_for="60s"), step("b", "a"))
     )
     (created,) = team.all("jobset")
     name = f"{created['metadata']['name']}-a-0"

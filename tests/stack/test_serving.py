@@ -195,8 +195,9 @@ def test_sigterm_to_one_of_two_fails_no_create(service: Service, traffic: Traffi
     eventually(lambda: leaving.readiness == (503, "draining"), "it is draining")
     eventually(lambda: leaving.reviews > answered, "it answers on the connections that it has")
     time.sleep(AFTER)
+    _went_on(traffic, told)
     eventually(leaving.has_left, "nobody needs it any more", within=LONGEST)
-    _nothing_failed(traffic, told, leaving, staying)
+    _nothing_failed(traffic, leaving, staying)
 
 
 def test_a_rolling_change_of_both_fails_no_create(service: Service, traffic: Traffic) -> None:
@@ -208,10 +209,11 @@ def test_a_rolling_change_of_both_fails_no_create(service: Service, traffic: Tra
         leaving.signal(signal.SIGTERM)
         time.sleep(1)
     time.sleep(AFTER)
+    _went_on(traffic, begun)
     for leaving in old:
         eventually(leaving.has_left, "nobody needs it any more", within=LONGEST)
     assert all(replica.reviews > 20 for replica in service.replicas[2:])
-    _nothing_failed(traffic, begun, *service.replicas)
+    _nothing_failed(traffic, *service.replicas)
 
 
 def test_sigkill_of_one_of_two_fails_only_what_was_on_its_way_to_it(
@@ -228,7 +230,7 @@ def test_sigkill_of_one_of_two_fails_only_what_was_on_its_way_to_it(
     eventually(lambda: not killed.backend.is_ready, "the endpoint is gone")
     gone = time.monotonic()
     time.sleep(AFTER)
-    assert len(traffic.since(begun)) > ENOUGH, str(traffic)
+    _went_on(traffic, begun)
     assert len(traffic.problems) <= connected + killed.backend.refused, str(traffic)
     assert all("failed calling webhook" in problem for problem in traffic.problems)
     assert [create.problem for create in traffic.since(gone) if create.problem] == []
@@ -241,7 +243,7 @@ def test_a_replica_that_nobody_asks_leaves_after_the_quiet_time(service: Service
     replica = service.replicas[0]
     eventually(lambda: replica.backend.connections == 0, "nobody is connected", within=LONGEST)
     replica.signal(signal.SIGTERM)
-    eventually(replica.has_left, "it has left", within=10)
+    eventually(replica.has_left, "it has left", within=30)
 
 
 NARROW = {"SERVER__MAX_CONCURRENT_REVIEWS": "1", "LOOKUPS__CACHE_SECONDS": "0"}
@@ -253,15 +255,21 @@ def test_a_review_that_finds_no_place_is_sent_again(
 ) -> None:
     """API servers take a 503 with Retry-After for what it is: the create takes a second longer."""
     team.apply([training_runtime("steps", team.namespace, gpus=8, download="1s", train="1s")])
-    for _ in range(4):
+
+    def finds_no_place() -> bool:
         service.portal.call(users.burst, 4)
+        return sum(replica.refusals for replica in service.replicas) > 0
+
+    eventually(finds_no_place, "a review finds no place")
     assert users.problems == [], f"{users}: {users.problems[:3]}"
-    assert sum(replica.refusals for replica in service.replicas) > 0
     assert max(create.seconds for create in users.made) > 1
 
 
-def _nothing_failed(traffic: Traffic, since: float, *replicas: Replica) -> None:
-    assert len(traffic.since(since)) > ENOUGH, str(traffic)
+def _went_on(traffic: Traffic, since: float) -> None:
+    eventually(lambda: len(traffic.since(since)) > ENOUGH, f"more than {ENOUGH} creates")
+
+
+def _nothing_failed(traffic: Traffic, *replicas: Replica) -> None:
     assert traffic.problems == [], f"{traffic}: {traffic.problems[:3]}"
     assert [(item.backend.cut, item.backend.refused) for item in replicas] == [(0, 0)] * len(
         replicas

@@ -48,9 +48,10 @@ def test_a_parent_that_is_admitted_as_a_whole(
 
     def refused() -> Object | None:
         found = view.parent()
-        return found if found["message"] and "quota" in found["message"] else None
+        is_told = found["message"] and "quota" in found["message"]
+        return found if is_told and found["secondsQueued"] else None
 
-    queued = eventually(refused, "Kueue's reason")
+    queued = eventually(refused, "Kueue's reason, and a second in the queue")
     assert (queued["admission"], queued["state"], queued["queue"]) == ("whole", "queued", "gpu")
     assert queued["gpus"] == {GPU: "8"}
     assert QUOTA in view.text().splitlines()[1]

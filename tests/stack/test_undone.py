@@ -1,5 +1,6 @@
 """Another webhook undoes our work after us: refused, rather than run without admission."""
 
+import json
 import subprocess
 
 import pytest
@@ -9,6 +10,7 @@ from tests.stack.objects import (
     QUEUE,
     STEP_QUEUE,
     Object,
+    job,
     jobset,
     step,
     training_runtime,
@@ -62,16 +64,26 @@ def test_a_jobset_that_another_webhook_undoes_is_refused(
 def test_a_job_that_another_webhook_starts_never_runs(team: Team) -> None:
     """JobSet can't create it, and tries again once the other webhook is gone."""
     with undoing(team, *JOB, {"spec": {"suspend": False}}):
+        eventually(lambda: _is_started(team), "the other webhook is called")
         chain = (step("a"), step("b", "a"))
         submitted(team, jobset("chain", team.namespace, team.label, *chain))
-        eventually(lambda: _refusals(team), "JobSet is refused its Job")
+        eventually(lambda: _refusals(team), "a Job is refused as undone")
         assert team.all("jobs") == []
     team.await_condition("jobsets", "chain", "Completed")
 
 
+def _is_started(team: Team) -> bool:
+    """Is a suspended Job, nobody's step, stored as one that runs?"""
+    probe = job("probe", team.namespace, {})
+    probe["spec"]["suspend"] = True
+    command = ("create", "--dry-run=server", "-o", "json", "-f", "-")
+    answer = json.loads(team.cluster.kubectl(*command, stdin=json.dumps(probe)))
+    return not answer["spec"]["suspend"]
+
+
 def _refusals(team: Team) -> list[Object]:
-    words = "another webhook changed this Job"
-    return [event for event in team.all("events") if words in event.get("message", "")]
+    """By the webhook's log: JobSet's Event keeps the message of whatever failed first."""
+    return [review for review in team.reviews() if review["reason"] == "Undone"]
 
 
 def _await_refusal(team: Team, item: Object, place: str) -> None:

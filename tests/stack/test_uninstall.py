@@ -27,7 +27,10 @@ MODE = "kueue-steps.io/mode"
 
 
 @pytest.fixture
-def _installed_again(cluster: Cluster) -> Iterator[None]:
+def _installed_again(turn: None, cluster: Cluster) -> Iterator[None]:
+    """Nothing is left of other tests: without us JobSet and Kueue would quarrel over their Jobs."""
+    left = ("trainjobs,jobsets,jobs", "--all-namespaces", "-l", STEP_QUEUE)
+    cluster.kubectl("delete", *left, "--ignore-not-found", "--wait=false")
     yield
     reinstallation.put_back(cluster)
 
@@ -46,11 +49,11 @@ def test_after_a_drain_nothing_is_left_to_hold(
     """New parents are left whole, stepped ones finish, and the deletion refuses nobody's create."""
     queued, running, paused = new_team(gpus=1), new_team(), new_team()
     for team in (queued, running, paused):
-        _submit(team)
-    queued.workload_of(LAST)
-    running.await_running(LAST)
+        _submit(team, run_for="15s")
     paused.await_running(LAST)
     paused.suspend("jobset", "work", True)
+    running.await_running(LAST)
+    queued.workload_of(LAST)
     eventually(lambda: not paused.running_pod(LAST) and paused.reserved() == 0, "it is paused")
     reinstallation.serve(cluster, MODE__DEFAULT="whole")
     _submit(running, name="next")
@@ -79,10 +82,10 @@ def test_without_a_drain_kueue_starts_what_waits(
     """What was queued finishes once there is room; what was paused, after what is documented."""
     queued, paused = new_team(gpus=1), new_team()
     for team in (queued, paused):
-        _submit(team)
-    queued.workload_of(LAST)
+        _submit(team, run_for="10s")
     paused.await_running(LAST)
     paused.suspend("jobset", "work", True)
+    queued.workload_of(LAST)
     eventually(lambda: paused.workload_of(LAST)["spec"]["active"] is False, "it is inactive")
     with reinstallation.deletion(cluster) as process:
         pass
@@ -96,8 +99,8 @@ def test_without_a_drain_kueue_starts_what_waits(
     paused.await_condition("jobsets", "work", "Completed")
 
 
-def _submit(team: Team, *, name: str = "work") -> None:
-    steps = step("first", run_for="1s"), step("node", "first", gpus=8, run_for="3s")
+def _submit(team: Team, *, name: str = "work", run_for: str = "3s") -> None:
+    steps = step("first", run_for="1s"), step("node", "first", gpus=8, run_for=run_for)
     team.submit(jobset(name, team.namespace, team.label, *steps))
 
 

@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Final
@@ -21,6 +22,7 @@ from tests.stack.objects import (
     cluster_queue,
     controlled_by,
     jobset,
+    named,
     step,
 )
 from tests.stack.team import Team, conditions, eventually, is_suspended, started_before_admission
@@ -75,7 +77,7 @@ def test_a_parent_of_an_older_version_is_held_paused_resumed_and_finished(
 ) -> None:
     """Stored by that version, and since the upgrade ours: its steps wait, stop, go on and end."""
     team = new_team(gpus=1)
-    with reinstallation.left_out(team.cluster, team.namespace):
+    with _no_new_jobs(team), reinstallation.left_out(team.cluster, team.namespace):
         team.cluster.apply([_placed(record["jobset"], team)])
         assert _contract(team.one("jobsets", "work")) == _contract(record["jobset"])
     team.workload_of(LAST)
@@ -123,6 +125,7 @@ def test_a_roll_out_and_the_manifests_again_change_no_step(
     queued.workload_of(LAST)
     running.await_running(LAST)
     eventually(lambda: _is_quiet(queued), "it is held")
+    reinstallation.replay(cluster)  # Other tests have left namespaces out.
     held, started = queued.one("jobs", LAST), running.one("jobs", LAST)
     trusted = _registrations(cluster)
     reinstallation.serve(cluster, LOG__LEVEL="debug")
@@ -172,6 +175,21 @@ def _owned(item: Object, team: Team) -> Object:
     return owned
 
 
+@contextmanager
+def _no_new_jobs(team: Team) -> Iterator[None]:
+    """JobSet can make no Job within the block: while we are not asked nobody would hold it."""
+    quota = named("ResourceQuota", "v1", "no-jobs", team.namespace)
+    team.cluster.apply([quota | {"spec": {"hard": {"count/jobs.batch": "0"}}}])
+    eventually(
+        lambda: team.one("resourcequota", "no-jobs").get("status", {}).get("hard"),
+        "the quota of Jobs is in force",
+    )
+    try:
+        yield
+    finally:
+        team.cluster.kubectl("delete", "resourcequota", "no-jobs", "-n", team.namespace)
+
+
 def _is_quiet(team: Team) -> bool:
     """Does an attempt of JobSet store nothing?"""
     before = team.one("jobs", LAST)
@@ -181,7 +199,7 @@ def _is_quiet(team: Team) -> bool:
         f"poke={secrets.token_hex(3)}",
     )
     eventually(lambda: len(team.writes("jobs", "update")) > attempts, "an attempt of JobSet")
-    return is_suspended(before) and team.one("jobs", LAST) == before
+    return {"Suspended"} <= conditions(before) and team.one("jobs", LAST) == before
 
 
 def _registrations(cluster: Cluster) -> list[Object]:
