@@ -16,7 +16,7 @@ from localcluster import webhook
 from localcluster.cluster import Cluster
 from localcluster.errors import KubectlError
 from tests.stack.objects import STEP_QUEUE, Object, controlled_by, job, jobset, named, step
-from tests.stack.team import Team, eventually
+from tests.stack.team import Team, eventually, is_suspended, would_store
 
 LABEL: Final = "localcluster.kueue-steps.io/held"
 COMPONENT: Final = Path(__file__).resolve().parents[2] / "manifests" / "components"
@@ -80,10 +80,9 @@ def is_held(cluster: Cluster, owner: Object) -> bool:
     """Is a new Job of this JobSet suspended without a call of ours?"""
     name, place = f"probe-{secrets.token_hex(3)}", owner["metadata"]["namespace"]
     probe = job(name, place, {STEP_QUEUE: "probe"}, ownerReferences=[controlled_by(owner)])
-    command = ("create", "--dry-run=server", "-o", "json", "-f", "-")
     try:
-        answer = cluster.kubectl(*command, stdin=json.dumps(probe))
+        stored = would_store(cluster, probe)
     except KubectlError:  # Kueue's webhook has not heard of the JobSet yet.
         return False
     log = cluster.state_dir / "logs" / "webhook.log"
-    return bool(json.loads(answer)["spec"].get("suspend")) and name not in log.read_text()
+    return is_suspended(stored) and name not in log.read_text()

@@ -13,7 +13,7 @@ from localcluster.kubectl import Kubectl
 from localcluster.layout import load_layout, unused
 from localcluster.manifests import WEBHOOK_KINDS, bundle
 from tests.stack.objects import QUEUE, STEP_QUEUE, Object, jobset, step
-from tests.stack.team import eventually
+from tests.stack.team import eventually, would_store
 from webhook.rules.names import NAMESPACE_NAME
 
 
@@ -97,9 +97,7 @@ def _leave_out(cluster: Cluster, namespace: str) -> None:
 def _is_covered(cluster: Cluster, namespace: str) -> bool:
     """Does the API server ask us about a new JobSet there? It follows registrations late."""
     probe = jobset("probe", namespace, {QUEUE: "gpu"}, step("a"), step("b", "a"))
-    command = ("create", "--dry-run=server", "-o", "json", "-f", "-")
-    answer = json.loads(cluster.kubectl(*command, stdin=json.dumps(probe)))
-    return STEP_QUEUE in answer["metadata"]["labels"]
+    return STEP_QUEUE in would_store(cluster, probe)["metadata"]["labels"]
 
 
 def _is_covered_again(cluster: Cluster, namespace: str) -> bool:

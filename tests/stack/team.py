@@ -79,19 +79,24 @@ class Team:
         return {QUEUE: self.queue}
 
     def apply(self, objects: Sequence[Object]) -> None:
-        """Apply as an administrator; a runtime is there when everybody who reviews knows it."""
+        """Apply as an administrator, and return when what reviews need of it is followed.
+
+        A runtime is known to everybody who reviews; a LocalQueue of the team's quota is active.
+        """
         self.cluster.apply(objects)
         for item in objects:
+            name = item["metadata"]["name"]
             if item["kind"] == "TrainingRuntime":
-                name = item["metadata"]["name"]
                 eventually(partial(self._is_known, name), f"runtime {name} is known")
+            elif item["kind"] == "LocalQueue" and item["spec"]["clusterQueue"] == self.namespace:
+                self.await_condition("localqueues", name, "Active")
 
     def _is_known(self, runtime: str) -> bool:
         ref = {"apiGroup": "trainer.kubeflow.org", "kind": "TrainingRuntime", "name": runtime}
         probe = named("TrainJob", "trainer.kubeflow.org/v1alpha1", "probe", self.namespace)
         probe["spec"] = {"runtimeRef": ref}
         try:
-            self.cluster.kubectl("create", "--dry-run=server", "-f", "-", stdin=json.dumps(probe))
+            would_store(self.cluster, probe)
         except KubectlError as error:
             if "not found" in error.stderr:
                 return False
@@ -237,6 +242,13 @@ class Team:
             and not event.subresource
             and event.verb in verbs
         ]
+
+
+def would_store(cluster: Cluster, item: Object, *, user: str = "admin") -> Object:
+    """What a create of the object would store; KubectlError if it would be refused."""
+    command = ("create", "--dry-run=server", "-o", "json", "-f", "-")
+    stored: Object = json.loads(cluster.kubectl(*command, stdin=json.dumps(item), user=user))
+    return stored
 
 
 def is_whole(line: str) -> bool:

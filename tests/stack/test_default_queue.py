@@ -16,7 +16,7 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, conditions, eventually
+from tests.stack.team import Team
 
 MUTATING = "mutatingwebhookconfiguration"
 
@@ -69,8 +69,7 @@ def test_the_order_of_the_registrations_changes_nothing(
 
 
 def _runs_in_steps(team: Team, kind: str, *, labelled: bool) -> None:
-    team.cluster.apply([local_queue("default", team.namespace, team.namespace)])
-    eventually(lambda: "Active" in conditions(team.one("localqueues", "default")), "it is followed")
+    team.apply([local_queue("default", team.namespace, team.namespace)])
     make, done, steps = PARENTS[kind]
     team.submit(make(team, team.label if labelled else {}))
     stored = team.one(kind, "work")

@@ -14,7 +14,7 @@ from localcluster.errors import KubectlError
 from localcluster.tools import definition_folders
 from tests.manifests import renderings
 from tests.manifests.renderings import COMPONENTS, NAMESPACE
-from tests.stack.team import eventually, ran
+from tests.stack.team import eventually, ran, would_store
 
 pytestmark = pytest.mark.alone
 
@@ -107,15 +107,7 @@ def test_the_pod_is_admitted_to_its_namespace(cluster: Cluster) -> None:
     template = deployment["spec"]["template"]
     metadata = {"name": "test-install", "namespace": NAMESPACE}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
-    assert _created(cluster, pod)["spec"]["priorityClassName"] == "system-cluster-critical"
-
-
-def _created(cluster: Cluster, item: dict[str, Any]) -> dict[str, Any]:
-    answer = cluster.kubectl(
-        "create", "--dry-run=server", "-o", "json", "-f", "-", stdin=json.dumps(item)
-    )
-    created: dict[str, Any] = json.loads(answer)
-    return created
+    assert would_store(cluster, pod)["spec"]["priorityClassName"] == "system-cluster-critical"
 
 
 def test_a_pod_that_breaks_the_standard_is_not(cluster: Cluster) -> None:
@@ -129,7 +121,7 @@ def test_a_pod_that_breaks_the_standard_is_not(cluster: Cluster) -> None:
         "spec": {"containers": [container]},
     }
     with pytest.raises(KubectlError, match="violates PodSecurity"):
-        _created(cluster, pod)
+        would_store(cluster, pod)
 
 
 RIGHTS = {

@@ -4,7 +4,6 @@ The control plane is every stack test's: whatever is killed here is running agai
 when its test has ended.
 """
 
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -28,7 +27,14 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, conditions, eventually, is_suspended, started_before_admission
+from tests.stack.team import (
+    Team,
+    conditions,
+    eventually,
+    is_suspended,
+    started_before_admission,
+    would_store,
+)
 from tests.stack.writes_of_jobs import JOBSET, KUEUE
 
 FIRST, LAST = "work-dataset-initializer-0", "work-node-0"
@@ -84,7 +90,7 @@ def _answers(team: Team) -> None:
 
 def _is_taken(team: Team, item: Object) -> bool:
     try:
-        team.cluster.kubectl("create", "--dry-run=server", "-f", "-", stdin=json.dumps(item))
+        would_store(team.cluster, item)
     except KubectlError:
         return False
     return True

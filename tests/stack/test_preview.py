@@ -22,7 +22,7 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, conditions, eventually
+from tests.stack.team import Team, eventually
 
 STEP_QUEUES = "kueue-steps.io/step-queues"
 MODE = "kueue-steps.io/mode"
@@ -173,7 +173,6 @@ def test_what_it_refuses_is_refused(crew: Team) -> None:
 def test_a_default_queue_is_seen(crew: Team, kind: str) -> None:
     """An unlabelled parent is shown as it is stored after Kueue has put it into that queue."""
     crew.apply([local_queue("default", crew.namespace, crew.namespace)])
-    eventually(lambda: "Active" in conditions(crew.one("localqueues", "default")), "it is followed")
     item = {
         "TrainJob": trainjob("work", crew.namespace, {}),
         "JobSet": jobset("work", crew.namespace, {}, step("a"), step("b", "a")),

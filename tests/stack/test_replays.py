@@ -12,7 +12,7 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, conditions, eventually
+from tests.stack.team import Team, eventually, would_store
 
 RECORD = "kueue-steps.io/submitted-suspended"
 BY_SERVER = ("apply", "--server-side", "--force-conflicts", "--field-manager=argocd-controller")
@@ -100,7 +100,6 @@ def test_c32_a_restored_trainjob_keeps_its_queue_beside_a_default_one(team: Team
     team.apply([local_queue("default", team.namespace, team.namespace)])
     team.apply([training_runtime("steps", team.namespace, gpus=1, download="1s", train="1s")])
     restored = trainjob("tune", team.namespace, {STEP_QUEUE: "gpu"})
-    eventually(lambda: "Active" in conditions(team.one("localqueues", "default")), "it is followed")
     team.submit(restored)
     assert team.one("trainjob", "tune")["metadata"]["labels"] == {STEP_QUEUE: "gpu"}
     team.await_condition("trainjob", "tune", "Complete")
@@ -109,12 +108,8 @@ def test_c32_a_restored_trainjob_keeps_its_queue_beside_a_default_one(team: Team
 
 def test_c26_a_dry_run_answers_like_the_real_thing_and_leaves_nothing(team: Team) -> None:
     """C26: `--dry-run=server` shows what would be stored, and stores nothing."""
-    manifest = json.dumps(jobset("dry", team.namespace, team.label, step("a"), step("b", "a")))
-    shown = json.loads(
-        team.cluster.kubectl(
-            *("create", "--dry-run=server", "-o", "json", "-f", "-"), stdin=manifest, user="alice"
-        )
-    )
+    manifest = jobset("dry", team.namespace, team.label, step("a"), step("b", "a"))
+    shown = would_store(team.cluster, manifest, user="alice")
     assert shown["metadata"]["labels"] == {STEP_QUEUE: "gpu"}
     assert team.all("jobset") == []
 

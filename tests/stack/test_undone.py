@@ -1,6 +1,5 @@
 """Another webhook undoes our work after us: refused, rather than run without admission."""
 
-import json
 import subprocess
 
 import pytest
@@ -16,7 +15,7 @@ from tests.stack.objects import (
     training_runtime,
     trainjob,
 )
-from tests.stack.team import Team, eventually, submitted
+from tests.stack.team import Team, eventually, is_suspended, submitted, would_store
 from tests.stack.undoing import undoing
 
 TRAINJOB = ("trainer.kubeflow.org", "v1alpha1", "trainjobs")
@@ -76,9 +75,7 @@ def _is_started(team: Team) -> bool:
     """Is a suspended Job, nobody's step, stored as one that runs?"""
     probe = job("probe", team.namespace, {})
     probe["spec"]["suspend"] = True
-    command = ("create", "--dry-run=server", "-o", "json", "-f", "-")
-    answer = json.loads(team.cluster.kubectl(*command, stdin=json.dumps(probe)))
-    return not answer["spec"]["suspend"]
+    return not is_suspended(would_store(team.cluster, probe))
 
 
 def _refusals(team: Team) -> list[Object]:

@@ -1,6 +1,5 @@
 """Uninstalling while steps are queued, running and paused: no Job is held for ever."""
 
-import json
 import os
 import re
 import subprocess
@@ -16,7 +15,7 @@ from localcluster.invariants.violation import Invariant
 from tests.manifests import renderings
 from tests.stack import reinstallation
 from tests.stack.objects import QUEUE, STEP_QUEUE, cluster_queue, jobset, step
-from tests.stack.team import Team, eventually, is_suspended
+from tests.stack.team import Team, eventually, is_suspended, would_store
 
 pytestmark = pytest.mark.alone
 
@@ -111,10 +110,7 @@ def _is_whole(team: Team, name: str) -> bool:
 
 def _may_create(team: Team) -> bool:
     probe = jobset("probe", team.namespace, team.label, step("a"), step("b", "a"))
-    answer = team.cluster.kubectl(
-        "create", "--dry-run=server", "-o", "json", "-f", "-", stdin=json.dumps(probe)
-    )
-    return bool(answer)
+    return bool(would_store(team.cluster, probe))
 
 
 def _run_documented(cluster: Cluster, word: str) -> None:
