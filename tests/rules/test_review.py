@@ -222,6 +222,20 @@ def test_an_object_of_another_shape_is_denied_and_not_a_server_error(case: Any) 
     assert decision.patch is None
 
 
+NOT_OURS: dict[str, Obj] = {
+    "a TrainJob without queue": trainjob({}, suspend="true"),
+    "a JobSet without queue": user_jobset({}, replicatedJobs="x"),
+}
+
+
+@cases(NOT_OURS)
+def test_an_object_of_another_shape_that_asks_for_no_queue_is_left_alone(case: Obj) -> None:
+    """What is wrong with an object that is not ours, the API server's schema says."""
+    decision = decide(create(case))
+    assert decision.allowed
+    assert decision.patch is None
+
+
 ODD_UPDATES: dict[str, Obj] = {
     "network is a text": {"network": "x"},
     "network is a list": {"network": [1]},

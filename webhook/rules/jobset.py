@@ -67,7 +67,7 @@ def validate(request: Request, _policy: Policy) -> Verdict:
 def _why_not_ours(request: Request) -> Reason | None:
     if request.operation is Operation.UPDATE:
         return scope.why_update_left_alone(request)
-    if reason := _why_parent_not_ours(request.new(Head).metadata):
+    if reason := _why_parent_not_ours(request.metadata(JobSet)):
         return reason
     spec = request.new(JobSet).spec
     if spec and scope.is_managed_elsewhere(spec.managed_by, names.JOBSET_CONTROLLER):

@@ -6,7 +6,7 @@ ClusterQueue and AdmissionCheck; which of them a rule needs, and what follows fr
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 import msgspec
@@ -28,14 +28,14 @@ class Integrations(View, frozen=True):
     external_frameworks: list[str] | None = None
 
 
-class Configuration(View, frozen=True):
+class Configuration(View, frozen=True, dict=True):
     """config.kueue.x-k8s.io Configuration, with the defaults of Kueue's own defaulting."""
 
     integrations: Integrations | None = None
     manage_jobs_without_queue_name: bool | None = None
     managed_jobs_namespace_selector: Selector | None = None
 
-    @property
+    @cached_property
     def frameworks(self) -> frozenset[str]:
         """The integrations that are on, Kueue's own and others'; with none listed it is batch/job.
 
@@ -118,14 +118,15 @@ def needs(
 
 def settings(namespace: str, facts: Facts, policy: Policy) -> Kueue:
     """How Kueue is set up: as the administrator says, else as its ConfigMap, else its defaults."""
-    manages = _manages(namespace, facts, policy)
-    if policy.kueue is not None:
-        return replace(policy.kueue, manages_namespace=policy.kueue.manages_namespace and manages)
+    if said := policy.kueue:
+        manages = _manages(namespace, policy.managed_namespaces, facts, policy)
+        return replace(said, manages_namespace=said.manages_namespace and manages)
     configuration = _configuration(facts, policy)
+    selector = configuration.managed_jobs_namespace_selector
     return Kueue(
         frameworks=configuration.frameworks,
         manages_without_queue_name=bool(configuration.manage_jobs_without_queue_name),
-        manages_namespace=manages,
+        manages_namespace=_manages(namespace, selector, facts, policy),
     )
 
 
@@ -196,8 +197,7 @@ def _is_unread(key: Key | None, facts: Facts) -> bool:
     return key is not None and isinstance(facts.get(key), Unreadable)
 
 
-def _manages(namespace: str, facts: Facts, policy: Policy) -> bool:
-    selector = _selector(facts, policy)
+def _manages(namespace: str, selector: Selector | None, facts: Facts, policy: Policy) -> bool:
     if selector is None:
         return namespace not in {"kube-system", policy.kueue_namespace}
     key = _namespace(selector, namespace)

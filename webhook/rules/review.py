@@ -15,7 +15,7 @@ import msgspec
 
 from webhook.rules import patch
 from webhook.rules.errors import BadReview, Denied
-from webhook.rules.objects import View
+from webhook.rules.objects import Head, JobSet, Metadata, TrainJob, View
 from webhook.rules.reasons import Reason
 from webhook.rules.verdict import Verdict
 from webhook.rules.words import printable
@@ -30,6 +30,7 @@ _NULL: Final = msgspec.Raw(b"null")
 
 T = TypeVar("T")
 ViewT = TypeVar("ViewT", bound=View)
+WholeT = TypeVar("WholeT", Head, TrainJob, JobSet)
 
 
 class Operation(StrEnum):
@@ -76,6 +77,17 @@ class Request(View, frozen=True, dict=True):
     def old(self, view: type[ViewT]) -> ViewT:
         """The object as it is stored, seen through `view`; BadReview where it is missing."""
         return self._decoded(self.old_object, view, "oldObject")
+
+    def metadata(self, view: type[WholeT]) -> Metadata:
+        """Metadata of the object as it would be stored.
+
+        Through the view that a rule needs anyway if the object is ours; whether it is must be known
+        of one that has another shape, too.
+        """
+        try:
+            return self.new(view).metadata
+        except Denied:
+            return self.new(Head).metadata
 
     def once(self, rule: Callable[["Request"], T]) -> T:
         """What a rule says of the request alone, found out once: it is asked again and again."""

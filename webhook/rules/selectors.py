@@ -1,6 +1,7 @@
 """Label selectors, as far as Kueue's configuration and ours use them."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from webhook.rules.objects import View
 
@@ -23,7 +24,7 @@ class Requirement(View, frozen=True):
         }.get(self.operator, False)
 
 
-class Selector(View, frozen=True):
+class Selector(View, frozen=True, dict=True):
     """metav1.LabelSelector."""
 
     match_labels: dict[str, str] | None = None
@@ -35,7 +36,7 @@ class Selector(View, frozen=True):
             requirement.matches(labels) for requirement in self.match_expressions or ()
         )
 
-    @property
+    @cached_property
     def keys(self) -> set[str]:
         """The labels that it asks for."""
         return {*(self.match_labels or {}), *(one.key for one in self.match_expressions or ())}

@@ -68,7 +68,7 @@ def validate(request: Request, _policy: Policy) -> Verdict:
 def _why_not_ours(request: Request) -> Reason | None:
     if request.operation is Operation.UPDATE:
         return scope.why_update_left_alone(request)
-    metadata = request.new(Head).metadata
+    metadata = request.metadata(TrainJob)
     if reason := scope.why_create_left_alone(metadata):
         return reason
     if metadata.controller is not None:
