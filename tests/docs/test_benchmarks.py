@@ -21,6 +21,7 @@ from bench.quota.page import page as quota_page
 
 RECORDS = read(RESULTS)
 PAIRED = pairs.read(RESULTS / "paired.json")
+LAST_STEP = pairs.read(RESULTS / "last-step" / "paired.json")
 DECISION = Path(__file__).parents[2] / "docs" / "decisions" / "0005-what-a-review-costs.md"
 
 
@@ -49,6 +50,7 @@ PAGES = {
     "quota": partial(quota_page, RECORDS.quota),
     "growth": partial(growth_page, RECORDS.growth),
     "paired": partial(pairs.page, PAIRED),
+    "last-step/paired": partial(pairs.page, LAST_STEP),
 }
 
 
@@ -63,3 +65,12 @@ def test_what_our_decisions_were_worth_is_the_paired_record() -> None:
     text = DECISION.read_text()
     assert pairs.beside(PAIRED) in text
     assert f"BASE={PAIRED.base}" in text
+
+
+def test_the_last_step_is_beside_the_revision_that_its_decision_names() -> None:
+    """Eight repeats of each review, and what creates gained by it."""
+    text = " ".join(DECISION.read_text().split())
+    times = [row.split("|")[2].split()[0] for row in pairs.beside(LAST_STEP).splitlines()[2:]]
+    assert f"BASE={LAST_STEP.base}" in text
+    assert f"{times[0]} times for TrainJob CREATE and {times[1]} for JobSet CREATE" in text
+    assert f"{min(times[2:])} to {max(times[2:])} for Jobs" in text
