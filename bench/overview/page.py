@@ -46,7 +46,7 @@ def page(records: Records) -> str:
         clients.section(records.create),
         growth.section(records.growth),
         f"## Promises\n\n{PROMISES}\n\n{_promises(records)}",
-        f"## When and with what\n\n{_runs(_environments(records))}",
+        f"## When and with what\n\n{_runs(records.environments)}",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -76,15 +76,6 @@ def _promise(item: Judgement) -> Iterator[str]:
     yield item.target
     yield "met" if item.is_met else f"**missed** by {len(item.missed)} of {len(item.found)}"
     yield found(item)
-
-
-def _environments(records: Records) -> dict[str, Environment]:
-    return {
-        "quota": records.quota.environment,
-        "latency": records.latency.conditions.environment,
-        "create": records.create.conditions.environment,
-        "growth": records.growth.conditions.environment,
-    }
 
 
 def _runs(environments: Mapping[str, Environment]) -> str:

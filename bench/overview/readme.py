@@ -28,7 +28,10 @@ A create or update of a queued TrainJob, JobSet or step takes {paced} ms longer 
 (p50, {clients} clients, 50 requests/s), and {hurried} ms where clients keep all CPUs busy."""
 
 LEGEND: Final = """\
-({date}, {cpus} shared cores, {versions}; medians. Pods are simulated and run times scaled.)"""
+({made}; medians. Pods are simulated and run times scaled.)"""
+
+RUNS: Final = ("quota", "latency", "create")
+"""Those whose figures are shown."""
 
 
 def renewed(readme: str, records: Records) -> str:
@@ -96,5 +99,10 @@ def _clients(records: Records) -> str:
 
 
 def _legend(records: Records) -> str:
-    made = records.quota.environment
-    return LEGEND.format(date=made.date, cpus=made.cpus, versions=made.made_with)
+    days: dict[str, set[str]] = {}
+    for run in RUNS:
+        made = records.environments[run]
+        days.setdefault(f"{made.cpus} shared cores, {made.made_with}", set()).add(made.date)
+    return LEGEND.format(
+        made="; ".join(f"{' and '.join(sorted(dates))}, {how}" for how, dates in days.items())
+    )

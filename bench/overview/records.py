@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench.create import record as create
+from bench.environment import Environment
 from bench.growth import record as growth
 from bench.latency import record as latency
 from bench.quota import record as quota
@@ -16,6 +17,16 @@ class Records(NamedTuple):
     create: create.Record
     quota: quota.Record
     growth: growth.Record
+
+    @property
+    def environments(self) -> dict[str, Environment]:
+        """What each was measured with, in the order of the page."""
+        return {
+            "quota": self.quota.environment,
+            "latency": self.latency.conditions.environment,
+            "create": self.create.conditions.environment,
+            "growth": self.growth.conditions.environment,
+        }
 
 
 def read(folder: Path) -> Records:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bench.growth.objects import Mode
 from bench.overview.page import page
@@ -77,6 +78,30 @@ def test_readme_has_the_figures_between_its_marks() -> None:
     assert "| makespan, seconds | 50.0 · 40.0 · 60.0 | 50.0 · 35.0 · 40.0 |" in text
     assert "| Job CREATE by JobSet | 6,000/s, 5.0 ms | 1,500/s, 20.0 ms | 4.0 |" in text
     assert "old" not in text
+
+
+DAYS: dict[str, tuple[dict[str, Any], str]] = {
+    "the same versions": (
+        {},
+        "2026-01-01 and 2026-01-02, 2 shared cores, Kueue 0.19.2",
+    ),
+    "others": (
+        {"versions": {"Kueue": "0.20.0"}},
+        "2026-01-01, 2 shared cores, Kueue 0.19.2; 2026-01-02, 2 shared cores, Kueue 0.20.0",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "made"), DAYS.values(), ids=DAYS.keys())
+def test_readme_says_what_all_of_its_figures_were_made_with(
+    changes: dict[str, Any], made: str
+) -> None:
+    """Benches are played on different days."""
+    create = creates.record(*creates.good())
+    environment = replace(create.conditions.environment, date="2026-01-02", **changes)
+    create = replace(create, conditions=replace(create.conditions, environment=environment))
+    text = renewed(f"{BEGIN}\n{END}\n", records(create=create))
+    assert f"\n({made}; medians. Pods" in text
 
 
 def test_readme_can_be_renewed_again() -> None:

@@ -72,5 +72,6 @@ def test_the_last_step_is_beside_the_revision_that_its_decision_names() -> None:
     text = " ".join(DECISION.read_text().split())
     times = [row.split("|")[2].split()[0] for row in pairs.beside(LAST_STEP).splitlines()[2:]]
     assert f"BASE={LAST_STEP.base}" in text
+    assert len(LAST_STEP.pairs) == 8 * len(times)
     assert f"{times[0]} times for TrainJob CREATE and {times[1]} for JobSet CREATE" in text
     assert f"{min(times[2:])} to {max(times[2:])} for Jobs" in text
